@@ -1,0 +1,2 @@
+//! The noregret command line.
+fn main() {}
