@@ -1,0 +1,169 @@
+//! One round's input: features, and the target that is revealed after the prediction.
+
+/// A class index in `0..classes`. The names of classes live with the reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(pub u32);
+
+impl Label {
+    /// The class as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl From<usize> for Label {
+    fn from(class: usize) -> Self {
+        Label(u32::try_from(class).expect("class indices fit in 32 bits"))
+    }
+}
+
+/// The features of one example, borrowed: a vector $x \in \mathbb{R}^d$.
+///
+/// Values are finite and sparse indices strictly increasing and below $d$: whoever makes a `Features` checks that,
+/// once, where the data enters; learners rely on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Features<'a> {
+    /// All $d$ values.
+    Dense(&'a [f64]),
+    /// The non-zero values and where they stand.
+    Sparse {
+        /// Strictly increasing indices below $d$.
+        indices: &'a [u32],
+        /// One finite value for every index.
+        values: &'a [f64],
+    },
+}
+
+impl<'a> Features<'a> {
+    /// The stored entries as (index, value), in increasing order of index.
+    pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let (indices, values) = match self {
+            Features::Dense(values) => (None, values),
+            Features::Sparse { indices, values } => (Some(indices), values),
+        };
+        values.iter().enumerate().map(move |(at, &value)| (indices.map_or(at, |i| i[at] as usize), value))
+    }
+
+    /// $\langle x, w \rangle$ for a dense `w` of length $d$.
+    pub fn dot(self, w: &[f64]) -> f64 {
+        match self {
+            Features::Dense(x) => crate::kernel::vector::dot(x, w),
+            Features::Sparse { indices, values } => {
+                indices.iter().zip(values).map(|(&i, &v)| v * w[i as usize]).sum()
+            }
+        }
+    }
+
+    /// `y += scale * x` for a dense `y` of length $d$.
+    pub fn add_to(self, scale: f64, y: &mut [f64]) {
+        match self {
+            Features::Dense(x) => crate::kernel::vector::axpy(scale, x, y),
+            Features::Sparse { indices, values } => {
+                for (&i, &v) in indices.iter().zip(values) {
+                    y[i as usize] += scale * v;
+                }
+            }
+        }
+    }
+
+    /// $\lVert x \rVert_2^2$.
+    pub fn norm_squared(self) -> f64 {
+        let values = self.values();
+        crate::kernel::vector::dot(values, values)
+    }
+
+    /// The stored values: all of them for dense features, those at the indices for sparse ones.
+    pub fn values(self) -> &'a [f64] {
+        match self {
+            Features::Dense(values) | Features::Sparse { values, .. } => values,
+        }
+    }
+}
+
+/// What is revealed after the prediction: the truth of the round, and how much the round counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target<'a> {
+    /// The truth.
+    pub truth: Truth<'a>,
+    /// Importance weight, finite and > 0; 1 for an ordinary round.
+    pub weight: f64,
+}
+
+/// The truth of a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Truth<'a> {
+    /// One class.
+    Class(Label),
+    /// A probability vector over the classes (a soft label): non-negative, of sum 1.
+    Distribution(&'a [f64]),
+    /// A real number (regression).
+    Value(f64),
+}
+
+impl<'a> Target<'a> {
+    /// The class `label`, weight 1.
+    pub fn class(label: impl Into<Label>) -> Self {
+        Self { truth: Truth::Class(label.into()), weight: 1.0 }
+    }
+
+    /// The soft label `probabilities`, weight 1.
+    pub fn distribution(probabilities: &'a [f64]) -> Self {
+        Self { truth: Truth::Distribution(probabilities), weight: 1.0 }
+    }
+
+    /// The number `value`, weight 1.
+    pub fn value(value: f64) -> Self {
+        Self { truth: Truth::Value(value), weight: 1.0 }
+    }
+
+    /// The same truth with importance `weight`.
+    pub fn weighted(self, weight: f64) -> Self {
+        Self { weight, ..self }
+    }
+
+    /// The class, if the truth is one.
+    pub fn label(self) -> Option<Label> {
+        match self.truth {
+            Truth::Class(label) => Some(label),
+            _ => None,
+        }
+    }
+}
+
+impl Truth<'_> {
+    /// `out -= y`, with the truth as a vector over the classes.
+    ///
+    /// # Panics
+    /// On a real-valued truth, which is no vector over classes.
+    pub fn subtract_from(self, out: &mut [f64]) {
+        match self {
+            Truth::Class(label) => out[label.index()] -= 1.0,
+            Truth::Distribution(y) => crate::kernel::vector::axpy(-1.0, y, out),
+            Truth::Value(value) => panic!("a classifier was given the real-valued target {value}"),
+        }
+    }
+}
+
+/// Coming rows, in order, that a learner may look at ahead of time, purely to be faster.
+pub trait Batch {
+    /// How many rows there are.
+    fn len(&self) -> usize;
+
+    /// The features of row `at`.
+    fn features(&self, at: usize) -> Features<'_>;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Batch for [Features<'_>] {
+    fn len(&self) -> usize {
+        <[Features<'_>]>::len(self)
+    }
+
+    fn features(&self, at: usize) -> Features<'_> {
+        self[at]
+    }
+}

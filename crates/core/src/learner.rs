@@ -1,0 +1,101 @@
+//! The traits: what a learner promises to whoever drives it.
+//!
+//! All are object-safe and cannot fail: dimensions, finiteness and ranges are checked where data enters, parameters
+//! when the learner is made. Programmer errors (a row of the wrong length) panic.
+
+use crate::example::{Batch, Features, Target};
+use crate::prediction::{Decision, Prediction};
+use crate::problem::Problem;
+use crate::rng::Uniforms;
+
+/// Predicts, and does nothing else.
+pub trait Predictor: Send + Sync {
+    /// The problem this was made for, with the values in use.
+    fn problem(&self) -> &Problem;
+
+    /// Buffers of the right sizes for [`Predictor::predict`], to be reused from round to round.
+    fn prediction(&self) -> Prediction;
+
+    /// Writes scores and probabilities for `x` to `out`.
+    ///
+    /// Pure: calling it twice, or for a row that is never learnt, changes nothing. Many threads may predict at once,
+    /// each with its own `out`.
+    fn predict(&self, x: Features<'_>, out: &mut Prediction);
+}
+
+/// Learns from the truth of every round (full information).
+pub trait OnlineLearner: Predictor {
+    /// Learns that `x`, for which `at` was predicted, turned out to be `y`.
+    ///
+    /// `at` must come from this learner's `predict` for the same `x`. Where nothing was learnt in between, its
+    /// by-products are reused; otherwise they are recomputed from its scores, so that late feedback is exact: the
+    /// round's loss is linearised at the scores that were played.
+    ///
+    /// # Panics
+    /// If the kind of target is none that [`Accepts`] names, or dimensions do not match: programmer errors.
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
+
+    /// Rounds learnt so far.
+    fn rounds(&self) -> u64;
+
+    /// How many coming rows this learner can make use of, see [`OnlineLearner::prepare`]. 0: none.
+    fn lookahead(&self) -> usize {
+        0
+    }
+
+    /// Shows the features of the coming rows, purely to be faster: predictions stay those of the sequential
+    /// algorithm up to rounding, and rows may be skipped, reordered or never come.
+    fn prepare(&mut self, _coming: &dyn Batch) {}
+
+    /// Makes room for more classes and features, as if they had been there all along, with all-zero features.
+    /// New ones are appended. Returns false, and changes nothing, if this learner cannot.
+    fn grow(&mut self, _classes: usize, _features: usize) -> bool {
+        false
+    }
+
+    /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, for
+    /// learners that have one.
+    fn certificate(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// Learns from one bit a round: was the played label right? (bandit feedback)
+pub trait BanditLearner: Send + Sync {
+    /// The problem this was made for, with the values in use.
+    fn problem(&self) -> &Problem;
+
+    /// Decides which label to play for `x`, drawing what it needs from `uniforms` in a documented order.
+    ///
+    /// Pure but for the numbers drawn; the decision is plain data, and the learner keeps no table of pending ones.
+    fn act(&self, x: Features<'_>, uniforms: &mut dyn Uniforms, out: &mut Decision);
+
+    /// Learns whether the label of `taken` was right for `x`. May come late and out of order; importance weights
+    /// are those of the decision.
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool);
+
+    /// Rounds learnt so far.
+    fn rounds(&self) -> u64;
+}
+
+/// The targets that a learner can learn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepts {
+    /// How many classes.
+    pub classes: Classes,
+    /// Probability vectors as targets (soft labels).
+    pub soft_labels: bool,
+    /// Importance weights other than 1.
+    pub weights: bool,
+}
+
+/// The number of classes that a learner can tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Classes {
+    /// Two or more.
+    Any,
+    /// Exactly two.
+    Two,
+    /// None: the target is a real number.
+    Real,
+}

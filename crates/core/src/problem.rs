@@ -1,0 +1,44 @@
+//! What is known of a stream before its first round.
+
+use serde::{Deserialize, Serialize};
+
+/// The facts of a stream that a learner is made for.
+///
+/// Learners take their dimensions from here and derive theory's parameters from the rest. What a user *chooses*
+/// (a comparator's norm, a learning rate) is a parameter of the learner instead.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Problem {
+    /// Number of classes $K \ge 2$; 1 for a real-valued target.
+    pub classes: usize,
+    /// Number of features $d \ge 1$, the intercept included if there is one.
+    pub features: usize,
+    /// Bound $R$ on the Euclidean norm of every row, in the units in which the learner sees it. `None`: unknown.
+    pub radius: Option<f64>,
+    /// Number of rounds $T$. `None`: unknown.
+    pub horizon: Option<u64>,
+    /// Whether rows are sparse; decides the storage order of first-order weights, never a result.
+    pub sparse: bool,
+}
+
+impl Problem {
+    /// A problem of `classes` classes and `features` features, of which nothing else is known.
+    pub fn new(classes: usize, features: usize) -> Self {
+        Self { classes, features, radius: None, horizon: None, sparse: false }
+    }
+
+    /// The same problem with the bound `radius` on the Euclidean norm of every row.
+    pub fn with_radius(self, radius: f64) -> Self {
+        Self { radius: Some(radius), ..self }
+    }
+
+    /// The same problem over `horizon` rounds.
+    pub fn with_horizon(self, horizon: u64) -> Self {
+        Self { horizon: Some(horizon), ..self }
+    }
+
+    /// The same problem with sparse rows.
+    pub fn with_sparse(self, sparse: bool) -> Self {
+        Self { sparse, ..self }
+    }
+}
