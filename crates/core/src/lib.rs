@@ -1,1 +1,13 @@
-//! The mathematics of online multiclass learning.
+//! Online multiclass learning with regret guarantees.
+pub mod algorithm;
+pub mod example;
+pub mod full;
+pub mod kernel;
+pub mod learner;
+pub mod model;
+pub mod param;
+pub mod prediction;
+pub mod problem;
+pub mod registry;
+pub mod rng;
+pub mod state;

@@ -1,0 +1,122 @@
+//! What every algorithm says of itself, and how it is made.
+
+use crate::learner::{Accepts, OnlineLearner};
+use crate::param::{ParamError, Params, Values};
+use crate::problem::Problem;
+use crate::state::State;
+
+/// Where an algorithm was published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paper {
+    /// Key in `references.bib`.
+    pub key: &'static str,
+    /// Where in the paper: algorithm, section, theorem.
+    pub place: &'static str,
+}
+
+/// What the scores and probabilities of a learner mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forecast {
+    /// Scores are logits and probabilities their softmax: scored by log loss, deterministic.
+    Probabilities,
+    /// Scores are margins, the probabilities put everything on the best: scored by mistakes.
+    Label,
+    /// Scores are margins, the played label is drawn from the probabilities: scored by expected mistakes.
+    RandomisedLabel,
+    /// One score, a real number.
+    Value,
+}
+
+/// An algorithm's description of itself: the registry, help, tables and law tests read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Its name everywhere, kebab-case.
+    pub name: &'static str,
+    /// One line, no final stop.
+    pub summary: &'static str,
+    /// The publication.
+    pub paper: Paper,
+    /// The guarantee in one line, with its theorem; or that there is none.
+    pub guarantee: &'static str,
+    /// Time of a round.
+    pub cost: &'static str,
+    /// Memory.
+    pub memory: &'static str,
+    /// What its output means.
+    pub forecast: Forecast,
+    /// What it learns from.
+    pub accepts: Accepts,
+}
+
+/// An algorithm: a learner that can be made from parameters and a problem.
+pub trait Algorithm: Sized {
+    /// Its parameters.
+    type Params: Params;
+
+    /// Its description.
+    const ABOUT: About;
+
+    /// Makes the learner; every check of parameters happens here, so that an invalid learner cannot exist.
+    ///
+    /// `seed` feeds the learner's internal randomness, if it has any.
+    fn new(params: Self::Params, problem: Problem, seed: u64) -> Result<Self, ParamError>;
+
+    /// The parameters in use: every `None` replaced by its value.
+    fn params(&self) -> Self::Params;
+
+    /// How many 8-byte numbers the state of a learner for `problem` takes, at the start. Asked before memory is
+    /// taken: a model file may claim any size.
+    fn numbers(problem: &Problem) -> usize;
+}
+
+/// A learner as the fronts hold it: it learns, is saved, and says what it is.
+pub trait Model: OnlineLearner + State {
+    /// The description of its algorithm.
+    fn about(&self) -> &'static About;
+
+    /// The parameters in use, by name.
+    fn values(&self) -> Values;
+
+    /// A copy.
+    fn boxed_clone(&self) -> Box<dyn Model>;
+}
+
+impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
+    fn about(&self) -> &'static About {
+        const { &L::ABOUT }
+    }
+
+    fn values(&self) -> Values {
+        self.params().values()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+}
+
+/// Checks the dimensions of `problem` against what `about` can do.
+pub(crate) fn check_problem(about: &About, problem: &Problem) -> Result<(), ParamError> {
+    use crate::learner::Classes;
+    let (classes, features) = (problem.classes, problem.features);
+    match about.accepts.classes {
+        Classes::Any if classes < 2 => {
+            return Err(ParamError::invalid("classes", classes, "at least 2"));
+        }
+        Classes::Two if classes != 2 => {
+            return Err(ParamError::invalid("classes", classes, format!("2: {} is binary", about.name)));
+        }
+        Classes::Real if classes != 1 => {
+            let need = format!("1: the target of {} is a real number", about.name);
+            return Err(ParamError::invalid("classes", classes, need));
+        }
+        _ => {}
+    }
+    if features == 0 || u32::try_from(features).is_err() || u32::try_from(classes).is_err() {
+        return Err(ParamError::invalid("features", features, "between 1 and 2^32 - 1"));
+    }
+    if let Some(radius) = problem.radius {
+        crate::param::positive("radius", radius)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,395 @@
+//! # FOLKLORE: efficient improper online multiclass logistic regression
+//!
+//! Predicts with the minimiser of past quadratic surrogates plus the average loss of the *coming* prediction over all
+//! labels. The prediction is a non-linear function of $x_t$ (improper), the regret logarithmic in $T$, and there is no
+//! learning rate.
+//!
+//! ## Reference
+//!
+//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*, ALT 2022,
+//! arXiv:2110.03020: Algorithm 1, Theorem 3.1. `references.bib`: `agarwal2022folklore`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $K, d, T$ | `problem` | classes, features, rounds |
+//! | $B, R$ | `norm`, `radius` | bounds on the rows of the comparator and on $\lVert x \rVert_2$ |
+//! | $\lambda$ | `regularization` | weight of $\lVert W \rVert_F^2$ |
+//! | $\gamma$ | `gamma` | curvature of the surrogates |
+//! | $A_t^{-1}$ | `inverse` | in the $K-1$ coordinates of [`LogitBasis`]: $P = M_t^{-1}$ |
+//! | $G_t$ | `gradient` | in the same coordinates: $G = (V \otimes I)\,G'$ |
+//! | $z_t = W_t x_t$ | `scores` | logits |
+//! | $Y$, $\tilde A$, $h$ | `y`, `a`, `h` | $P(I \otimes x)$, $\tfrac12(I \otimes x)^\top Y$, $Y^\top G'$ |
+//!
+//! With $q = K - 1$ and Helmert's $V$, a round is
+//!
+//! $$ g' = -\tfrac12 h + \tfrac12 V^\top \mathrm{diag}(V \tilde A V^\top), \tag{1} $$
+//! $$ z' = g' - \tilde A\,V^\top\sigma(Vz'), \qquad z_t = V z' + \tfrac{1}{4K}(2\,\mathrm{tr} \tilde A - \lVert x \rVert^2/\lambda)\,1, \tag{2} $$
+//! $$ G' \mathrel{+}= V^\top (p - y - 2\gamma S z_t) \otimes x, \qquad S = \mathrm{diag}(p) - pp^\top = CC^\top, \tag{3} $$
+//! $$ P \mathrel{-}= FF^\top, \quad F = \sqrt\gamma\,Y C' L^{-\top}, \quad LL^\top = I + 2\gamma C'^\top \tilde A C', \quad C' = V^\top C. \tag{4} $$
+//!
+//! For every $W$ with rows of norm at most $B$, data-dependent and at its worst (the paper's Theorem 3.1, corrected):
+//!
+//! $$ \mathrm{Regret}(W) \le \lambda K B^2 + \textstyle\sum_t (\langle p-y, z\rangle - \gamma z^\top S z) + \tfrac14 G^\top A_T^{-1} G \tag{5} $$
+//! $$ \phantom{\mathrm{Regret}(W)} \le \lambda K B^2 + \tfrac{(K-1)d}{4\gamma} \ln(1 + 2\gamma T R^2 / (\lambda K d)). \tag{6} $$
+//!
+//! ## Deviations
+//!
+//! * The update of $G$ carries the term $-2\gamma S z$ that the paper's pseudo-code drops and its argmin needs; without it
+//!   the regret is linear.
+//! * The printed curvature $1/(BR + \ln(K)/2)$ is larger than any valid one, and the algorithm then violates its own
+//!   theorem. The default is $1/(2 + 2BR + \ln(K-1))$; `curvature = paper` has the printed one, without guarantee.
+//! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest. Predictions are
+//!   identical.
+//! * The inner problem is solved to machine precision by damped Newton, not by gradient descent.
+//! * $B$ has no theoretical default: `norm` is $10/R$, so that the best comparator reaches logits of $\pm 10$ whatever the
+//!   units of $x$.
+//! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret.
+//!
+//! ## Cost
+//!
+//! `predict` $2q^2d^2$ flops, `update` $q^3d^2$ (amortised by the blocked engine), the inner problem $O(K^3)$ a Newton
+//! step; memory $(K-1)^2d^2$ numbers.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::example::{Batch, Features, Target};
+use crate::kernel::basis::LogitBasis;
+use crate::kernel::curvature::{self, Curvature};
+use crate::kernel::fixed_point::FixedPoint;
+use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
+use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::softmax::covariance_times;
+use crate::kernel::vector::{dot, take};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::param::{ParamError, positive};
+use crate::params;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+params! {
+    /// Parameters of [`Folklore`].
+    pub struct FolkloreParams {
+        /// Bound $B$ on the Euclidean norm of every row of the comparator, > 0.
+        norm: f64 = "10 / radius",
+        /// Bound $R$ on the Euclidean norm of every row of data, > 0.
+        radius: f64 = "the stream's, or 1",
+        /// Weight $\lambda$ of the comparator's squared Frobenius norm, > 0; the guarantee needs at least $\gamma R^2$.
+        regularization: f64 = "2 radius / norm",
+        /// Curvature $\gamma$ of the surrogates: `safe`, `tight`, `paper` (no guarantee) or a number > 0.
+        curvature: Curvature = "safe: 1 / (2 + 2 norm radius + ln(classes - 1))",
+        /// Whether the linear term $B_t$ of the paper is kept; `false` drops it, for study (K >= 3).
+        linear_term: bool = "true",
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Folklore {
+    params: FolkloreParams,
+    problem: Problem,
+    /// $\lambda$.
+    regularization: f64,
+    /// $\gamma$.
+    gamma: f64,
+    linear_term: bool,
+    inner: FixedPoint,
+    /// $P$.
+    inverse: LowRankInverse,
+    /// $G'$.
+    gradient: Vec<f64>,
+    /// $\sum_t \langle p - y, z \rangle - \gamma z^\top S z$.
+    slack: f64,
+    /// $\sum_t \mathrm{tr}(S N) = \sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$.
+    trace: f64,
+    rounds: u64,
+    /// The scratch of rounds whose prediction is outgrown.
+    spare: Vec<f64>,
+    /// Room for the update.
+    work: Vec<f64>,
+}
+
+/// The scratch of a prediction. The first three parts are what `update` reuses.
+struct Scratch<'a> {
+    y: &'a mut [f64],
+    a: &'a mut [f64],
+    factor: &'a mut [f64],
+    h: &'a mut [f64],
+    g: &'a mut [f64],
+    z: &'a mut [f64],
+    diagonal: &'a mut [f64],
+    rest: &'a mut [f64],
+}
+
+impl Folklore {
+    /// $q = K - 1$.
+    fn q(&self) -> usize {
+        self.inner.dimension()
+    }
+
+    fn scratch_len(&self) -> usize {
+        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
+        n * q
+            + 2 * q * q
+            + 3 * q
+            + k
+            + self.inverse.scratch_len().max(self.inner.scratch_len()).max(2 * k * q)
+    }
+
+    fn layout<'a>(&self, scratch: &'a mut [f64]) -> Scratch<'a> {
+        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
+        let rest = &mut { scratch };
+        Scratch {
+            y: take(rest, n * q),
+            a: take(rest, q * q),
+            factor: take(rest, q * q),
+            h: take(rest, q),
+            g: take(rest, q),
+            z: take(rest, q),
+            diagonal: take(rest, k),
+            rest: std::mem::take(rest),
+        }
+    }
+
+    fn make_room(&mut self) {
+        let (k, q) = (self.problem.classes, self.q());
+        self.spare = vec![0.0; self.scratch_len()];
+        self.work = vec![0.0; 2 * k + q + 2 * q * q];
+    }
+
+    /// What depends on $x$ and the state but not on the scores: $Y$ and $\tilde A$.
+    fn project(&self, x: Features<'_>, s: &mut Scratch<'_>) {
+        self.inverse.columns(x, s.y, s.rest);
+        self.inverse.gram(x, s.y, s.a);
+        for entry in s.a.iter_mut() {
+            *entry *= 0.5;
+        }
+    }
+
+    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition.
+    pub fn trace(&self) -> f64 {
+        self.trace
+    }
+}
+
+impl Algorithm for Folklore {
+    type Params = FolkloreParams;
+
+    const ABOUT: About = About {
+        name: "folklore",
+        summary: "improper second-order logistic regression with logarithmic regret and no learning rate",
+        paper: Paper { key: "agarwal2022folklore", place: "Algorithm 1, Theorem 3.1" },
+        guarantee: "regret <= lambda K B^2 + (K-1)d/(4 gamma) ln(1 + 2 gamma T R^2/(lambda K d)), rows of norm B",
+        cost: "2(K-1)^2 d^2 + (K-1)^3 d^2 flops a round",
+        memory: "(K-1)^2 d^2 numbers",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+    };
+
+    fn new(params: FolkloreParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let regularization =
+            positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
+        let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
+        let paper = curvature::folklore_paper(norm * radius, k);
+        let gamma = params.curvature.unwrap_or_default().coefficient(log_odds, paper);
+        let gamma = positive("curvature", gamma)?;
+        let linear_term = params.linear_term.unwrap_or(true);
+
+        let q = k - 1;
+        let mut learner = Self {
+            params: FolkloreParams {
+                norm: Some(norm),
+                radius: Some(radius),
+                regularization: Some(regularization),
+                curvature: Some(Curvature::Value(gamma)),
+                linear_term: Some(linear_term),
+            },
+            problem: Problem { radius: Some(radius), ..problem },
+            regularization,
+            gamma,
+            linear_term,
+            inner: FixedPoint::reduced(LogitBasis::new(k)),
+            inverse: LowRankInverse::new(q, d, regularization, q),
+            gradient: vec![0.0; q * d],
+            slack: 0.0,
+            trace: 0.0,
+            rounds: 0,
+            spare: Vec::new(),
+            work: Vec::new(),
+        };
+        learner.make_room();
+        Ok(learner)
+    }
+
+    fn params(&self) -> FolkloreParams {
+        self.params.clone()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        LowRankInverse::numbers(problem.classes - 1, problem.features)
+    }
+}
+
+impl Predictor for Folklore {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(self.problem.classes, self.scratch_len())
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let (n, q) = (self.inverse.side(), self.q());
+        let basis = self.inner.basis().expect("folklore works in the reduced basis");
+        let Prediction { scores, probabilities, scratch, stamp, .. } = out;
+        let mut s = self.layout(scratch);
+        self.project(x, &mut s);
+
+        // g' = -½ YᵀG' + ½ Vᵀ diag(V Ã Vᵀ)                                                          eq. (1)
+        product(
+            columns_mut(s.h, q, 1),
+            Into::Replace,
+            1.0,
+            columns(s.y, q, n),
+            columns(&self.gradient, n, 1),
+        );
+        if self.linear_term {
+            basis.expanded_diagonal(s.a, s.diagonal, s.rest);
+            basis.reduce(s.diagonal, s.g);
+        } else {
+            s.g.fill(0.0);
+        }
+        for (g, h) in s.g.iter_mut().zip(&*s.h) {
+            *g = 0.5 * (*g - h);
+        }
+
+        // z' = g' - Ã Vᵀσ(Vz');  z = Vz' + shift 1                                                   eq. (2)
+        let solution = self.inner.solve(s.a, s.g, s.z, s.rest);
+        probabilities.copy_from_slice(solution.probabilities);
+        s.factor.copy_from_slice(solution.factor);
+        basis.expand(s.z, scores);
+        let trace: f64 = s.a.iter().step_by(q + 1).sum();
+        let prior = x.norm_squared() / self.regularization;
+        let shift = if self.linear_term { 2.0 * trace - prior } else { -2.0 * prior };
+        for score in scores.iter_mut() {
+            *score += shift / (4.0 * self.problem.classes as f64);
+        }
+        *stamp = Some(self.rounds);
+    }
+}
+
+impl OnlineLearner for Folklore {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
+        let weight = y.weight;
+        // A prediction from an earlier state keeps its scores, at which the loss is expanded; Y, Ã and C are redone.
+        let mut spare = std::mem::take(&mut self.spare);
+        let by_products = if at.is_fresh(self.rounds) {
+            &at.scratch
+        } else {
+            let mut s = self.layout(&mut spare);
+            self.project(x, &mut s);
+            let (tails, column) = s.rest.split_at_mut(k);
+            self.inner.covariance_factor(&at.probabilities, s.factor, tails, &mut column[..k]);
+            &spare
+        };
+        let (columns_y, rest) = by_products.split_at(n * q);
+        let (a, factor) = rest[..2 * q * q].split_at(q * q);
+        let rest = &mut &mut self.work[..];
+        let (residual, curved, coefficient) = (take(rest, k), take(rest, k), take(rest, q));
+        let (system, mix) = (take(rest, q * q), take(rest, q * q));
+
+        // G' += Vᵀ(p - y - 2γSz) ⊗ x                                                                eq. (3)
+        let (p, z) = (&at.probabilities, &at.scores);
+        residual.copy_from_slice(p);
+        y.truth.subtract_from(residual);
+        covariance_times(p, z, curved);
+        self.slack += weight * (dot(residual, z) - self.gamma * dot(z, curved));
+        for (residual, curved) in residual.iter_mut().zip(&*curved) {
+            *residual -= 2.0 * self.gamma * curved;
+        }
+        self.inner.reduce(residual, coefficient);
+        for (block, c) in self.gradient.chunks_exact_mut(self.problem.features).zip(&*coefficient) {
+            x.add_to(weight * c, block);
+        }
+
+        // LLᵀ = I + 2γ C'ᵀ Ã C';  P -= FFᵀ with F = √γ Y C' L^{-T}                                   eq. (4)
+        let gamma = weight * self.gamma;
+        let c = columns(factor, q, q);
+        product(columns_mut(mix, q, q), Into::Replace, 2.0, columns(a, q, q), c);
+        product(columns_mut(system, q, q), Into::Replace, 1.0, c.transpose(), columns(mix, q, q));
+        self.trace += weight * system.iter().step_by(q + 1).sum::<f64>();
+        for (at, entry) in system.iter_mut().enumerate() {
+            *entry = gamma * *entry + f64::from(at % (q + 1) == 0);
+        }
+        let definite = linalg::cholesky(system, q);
+        debug_assert!(definite, "I + 2γC'ᵀÃC' has eigenvalues >= 1");
+        for (mix, c) in mix.iter_mut().zip(factor) {
+            *mix = gamma.sqrt() * c;
+        }
+        linalg::divide_by_transposed_lower(mix, q, system, q);
+        self.inverse.downdate(columns_y, mix);
+        self.rounds += 1;
+        self.spare = spare;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn lookahead(&self) -> usize {
+        self.inverse.lookahead()
+    }
+
+    fn prepare(&mut self, coming: &dyn Batch) {
+        self.inverse.prepare(coming);
+    }
+
+    /// New classes and features start at the regulariser, exactly as if they had been there with all-zero features;
+    /// the curvature keeps the value that it was made with (spec 16.3).
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let (k, d) = (self.problem.classes, self.problem.features);
+        if classes < k || features < d {
+            return false;
+        }
+        let mut gradient = vec![0.0; (classes - 1) * features];
+        for (old, new) in self.gradient.chunks_exact(d).zip(gradient.chunks_exact_mut(features)) {
+            new[..d].copy_from_slice(old);
+        }
+        self.gradient = gradient;
+        self.inverse.grow(classes - 1, features, self.regularization, classes - 1);
+        self.inner = FixedPoint::reduced(LogitBasis::new(classes));
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.make_room();
+        true
+    }
+
+    /// Equation (5).
+    fn certificate(&self) -> Option<f64> {
+        let mut image = vec![0.0; self.gradient.len()];
+        self.inverse.apply(&self.gradient, &mut image);
+        let norm = self.params.norm.expect("resolved");
+        let prior = self.regularization * self.problem.classes as f64 * norm * norm;
+        Some(prior + self.slack + 0.25 * dot(&self.gradient, &image))
+    }
+}
+
+impl State for Folklore {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::from(self.inverse.tensors());
+        tensors.push(Tensor::vector("gradient", &mut self.gradient));
+        tensors.push(Tensor::number("slack", &mut self.slack));
+        tensors.push(Tensor::number("trace", &mut self.trace));
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.inverse.is_consistent()
+    }
+}

@@ -1,0 +1,4 @@
+//! Learners that see the truth of every round (full information), one file each.
+
+pub mod folklore;
+pub mod ogd;

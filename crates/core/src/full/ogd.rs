@@ -1,0 +1,254 @@
+//! # OGD: online gradient descent on the multiclass logistic loss
+//!
+//! The baseline of every paper here: one matrix of weights, a step against the gradient, a projection to the ball of
+//! comparators.
+//!
+//! ## Reference
+//!
+//! Martin Zinkevich, *Online Convex Programming and Generalized Infinitesimal Gradient Ascent*, ICML 2003, Theorem 1,
+//! for the logistic loss. `references.bib`: `zinkevich2003ogd`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $W_t$ | `weights` | $K \times d$, starts at 0 |
+//! | $B$ | `norm` | radius of the ball of comparators |
+//! | $G_o$ | | bound $\sqrt2 R$ on the gradient's Frobenius norm |
+//! | $\eta_t$ | `rate`, `schedule` | step size |
+//!
+//! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \tag{1} $$
+//! $$ W_{t+1} = \Pi\big(W_t - \eta_t (p - y)\,x_t^\top\big), \quad \eta_t = \eta_0/\sqrt t \ \text{or}\ \eta_0. \tag{2} $$
+//!
+//! Frobenius ball: $\eta_0 = 2B/G_o$ gives $\mathrm{Regret} \le 3BG_o\sqrt T$; the constant $\eta_0 = B/(G_o\sqrt T)$ gives
+//! $BG_o\sqrt T$. Row ball: the same with $B\sqrt K$ for $B$.
+//!
+//! ## Deviations
+//!
+//! * $B$ has no theoretical default: `norm` is $10/R$, as for the other learners.
+//! * An importance weight multiplies the gradient. The step-size schedule counts rounds, not weight.
+//! * Late feedback takes the gradient at the scores that were played, and steps from the current weights.
+//!
+//! ## Cost
+//!
+//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`; memory $Kd$ numbers, touched only where weights are non-zero.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::example::{Features, Target};
+use crate::kernel::softmax::softmax;
+use crate::kernel::weights::Weights;
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::param::{ParamError, positive};
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+use crate::{param_words, params};
+
+param_words! {
+    /// The set that the weights are projected to.
+    pub enum Ball {
+        /// $\lVert W \rVert_F \le B$.
+        Frobenius = "frobenius",
+        /// $\lVert w_k \rVert_2 \le B$ for every row.
+        Rows = "rows",
+        /// No projection.
+        None = "none",
+    }
+}
+
+param_words! {
+    /// How the step size changes from round to round.
+    pub enum Schedule {
+        /// $\eta_0 / \sqrt t$.
+        Sqrt = "sqrt",
+        /// $\eta_0$.
+        Constant = "constant",
+    }
+}
+
+params! {
+    /// Parameters of [`Ogd`].
+    pub struct OgdParams {
+        /// Radius $B$ of the ball of comparators, > 0.
+        norm: f64 = "10 / radius",
+        /// Bound $R$ on the Euclidean norm of every row of data, > 0.
+        radius: f64 = "the stream's, or 1",
+        /// Step size $\eta_0$, > 0.
+        rate: f64 = "sqrt: 2 N / (sqrt(2) radius); constant: N / (sqrt(2) radius sqrt(horizon)), N = norm, or norm sqrt(classes) for ball = rows",
+        /// `sqrt` or `constant` (which needs a horizon or a rate).
+        schedule: Schedule = "sqrt",
+        /// `frobenius`, `rows` or `none`.
+        ball: Ball = "frobenius",
+        /// Number of rounds $T$, for the constant schedule, >= 1.
+        horizon: u64 = "the stream's, if known",
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Ogd {
+    params: OgdParams,
+    problem: Problem,
+    norm: f64,
+    rate: f64,
+    schedule: Schedule,
+    ball: Ball,
+    weights: Weights,
+    rounds: u64,
+    /// Current scores, where the prediction is outgrown.
+    scores: Vec<f64>,
+    step: Vec<f64>,
+}
+
+impl Algorithm for Ogd {
+    type Params = OgdParams;
+
+    const ABOUT: About = About {
+        name: "ogd",
+        summary: "online gradient descent on the logistic loss",
+        paper: Paper { key: "zinkevich2003ogd", place: "Theorem 1" },
+        guarantee: "regret <= 3 sqrt(2) B R sqrt(T) in the Frobenius ball; rows: times sqrt(K)",
+        cost: "4 K nnz(x) flops a round",
+        memory: "K d numbers",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+    };
+
+    fn new(params: OgdParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let schedule = params.schedule.unwrap_or(Schedule::Sqrt);
+        let ball = params.ball.unwrap_or(Ball::Frobenius);
+        let horizon = params.horizon.or(problem.horizon);
+        let gradient = std::f64::consts::SQRT_2 * radius;
+        let diameter = if ball == Ball::Rows { norm * (k as f64).sqrt() } else { norm };
+        let rate = match (params.rate, schedule, horizon) {
+            (Some(rate), _, _) => rate,
+            (None, Schedule::Sqrt, _) => 2.0 * diameter / gradient,
+            (None, Schedule::Constant, Some(horizon)) if horizon > 0 => {
+                diameter / (gradient * (horizon as f64).sqrt())
+            }
+            (None, Schedule::Constant, _) => {
+                let need = "given when schedule = constant and the number of rounds (horizon) is unknown";
+                return Err(ParamError::invalid("rate", "unset", need));
+            }
+        };
+        let rate = positive("rate", rate)?;
+        Ok(Self {
+            params: OgdParams {
+                norm: Some(norm),
+                radius: Some(radius),
+                rate: Some(rate),
+                schedule: Some(schedule),
+                ball: Some(ball),
+                horizon,
+            },
+            problem: Problem { radius: Some(radius), ..problem.clone() },
+            norm,
+            rate,
+            schedule,
+            ball,
+            weights: Weights::new(k, d, problem.sparse),
+            rounds: 0,
+            scores: vec![0.0; k],
+            step: vec![0.0; k],
+        })
+    }
+
+    fn params(&self) -> OgdParams {
+        self.params.clone()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        problem.classes.saturating_mul(problem.features)
+    }
+}
+
+impl Ogd {
+    /// $\Pi$: scales what lies outside its ball back to the boundary.
+    fn project(&mut self) {
+        let factor = |norm_squared: f64| {
+            let norm = norm_squared.sqrt();
+            (norm > self.norm).then(|| self.norm / norm)
+        };
+        let classes = self.problem.classes;
+        match self.ball {
+            Ball::None => {}
+            Ball::Frobenius => {
+                if let Some(factor) = factor(self.weights.norms_squared().iter().sum()) {
+                    (0..classes).for_each(|class| self.weights.shrink_row(class, factor));
+                }
+            }
+            Ball::Rows => {
+                for class in 0..classes {
+                    if let Some(factor) = factor(self.weights.norms_squared()[class]) {
+                        self.weights.shrink_row(class, factor);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Predictor for Ogd {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(self.problem.classes, 0)
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        self.weights.scores(x, &mut out.scores); // eq. (1)
+        softmax(&out.scores, &mut out.probabilities);
+        out.stamp = Some(self.rounds);
+    }
+}
+
+impl OnlineLearner for Ogd {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        self.rounds += 1;
+        let rate = match self.schedule {
+            Schedule::Sqrt => self.rate / (self.rounds as f64).sqrt(),
+            Schedule::Constant => self.rate,
+        };
+        self.step.copy_from_slice(&at.probabilities);
+        y.truth.subtract_from(&mut self.step);
+        for step in &mut self.step {
+            *step *= -rate * y.weight;
+        }
+        let scores = if at.is_fresh(self.rounds - 1) {
+            &at.scores
+        } else {
+            self.weights.scores(x, &mut self.scores);
+            &self.scores
+        };
+        self.weights.add(&self.step, x, scores); // eq. (2)
+        self.project();
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        if classes < self.problem.classes || features < self.problem.features {
+            return false;
+        }
+        self.weights.grow(classes, features);
+        self.scores.resize(classes, 0.0);
+        self.step.resize(classes, 0.0);
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+}
+
+impl State for Ogd {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::from(self.weights.tensors());
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+}

@@ -1,0 +1,118 @@
+//! The one door to the linear-algebra crate: dense `f64` products and factorisations on slices.
+//!
+//! Matrices are column-major unless a name says otherwise. One thread: parallelism is over runs.
+
+use std::mem::MaybeUninit;
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::{matmul, triangular_solve};
+use faer::{Accum, MatMut, MatRef, Par};
+
+/// Whether a product replaces its destination or is added to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Into {
+    /// `c = …`
+    Replace,
+    /// `c += …`
+    Add,
+}
+
+impl From<Into> for Accum {
+    fn from(into: Into) -> Self {
+        match into {
+            Into::Replace => Accum::Replace,
+            Into::Add => Accum::Add,
+        }
+    }
+}
+
+/// A borrowed matrix of `rows` x `cols`, column-major or, transposed, row-major.
+pub(crate) fn columns(data: &[f64], rows: usize, cols: usize) -> MatRef<'_, f64> {
+    MatRef::from_column_major_slice(&data[..rows * cols], rows, cols)
+}
+
+/// A borrowed mutable matrix of `rows` x `cols`, column-major.
+pub(crate) fn columns_mut(data: &mut [f64], rows: usize, cols: usize) -> MatMut<'_, f64> {
+    MatMut::from_column_major_slice_mut(&mut data[..rows * cols], rows, cols)
+}
+
+/// `c = alpha a b` or `c += alpha a b`.
+pub(crate) fn product(c: MatMut<'_, f64>, into: Into, alpha: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    matmul::matmul(c, into.into(), a, b, alpha, Par::Seq);
+}
+
+/// `c -= f fᵀ` for a symmetric `c` of `side`² numbers and `f` of `side` x `rank`: one triangle is computed, the other
+/// mirrored, so that `c` stays symmetric to the bit.
+pub(crate) fn symmetric_downdate(c: &mut [f64], side: usize, f: &[f64], rank: usize) {
+    let f = columns(f, side, rank);
+    triangular::matmul(
+        columns_mut(c, side, side),
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        f,
+        BlockStructure::Rectangular,
+        f.transpose(),
+        BlockStructure::Rectangular,
+        -1.0,
+        Par::Seq,
+    );
+    mirror_lower(c, side);
+}
+
+/// Copies the lower triangle of a column-major square to the upper one, tile by tile so that both stay in cache.
+pub(crate) fn mirror_lower(c: &mut [f64], side: usize) {
+    const TILE: usize = 32;
+    for left in (0..side).step_by(TILE) {
+        for top in (left..side).step_by(TILE) {
+            for col in left..(left + TILE).min(side) {
+                for row in top.max(col + 1)..(top + TILE).min(side) {
+                    c[col + side * row] = c[row + side * col];
+                }
+            }
+        }
+    }
+}
+
+/// Factors the symmetric positive definite `a` (`side`², lower triangle read) in place to its lower Cholesky factor;
+/// what stands above the diagonal is not touched. Returns false if `a` is not positive definite.
+pub(crate) fn cholesky(a: &mut [f64], side: usize) -> bool {
+    // The factorisation wants one column of temporary memory: on the stack while it fits there.
+    const ON_STACK: usize = 4096;
+    let need = llt::factor::cholesky_in_place_scratch::<f64>(side, Par::Seq, Default::default());
+    let mut small = [MaybeUninit::<u8>::uninit(); ON_STACK];
+    let mut large;
+    let stack = if need.unaligned_bytes_required() <= ON_STACK {
+        MemStack::new(&mut small)
+    } else {
+        large = MemBuffer::new(need);
+        MemStack::new(&mut large)
+    };
+    let a = columns_mut(a, side, side);
+    llt::factor::cholesky_in_place(a, Default::default(), Par::Seq, stack, Default::default()).is_ok()
+}
+
+/// Solves `l x = b` in place for a lower triangular `l` (`side`²) and `b` of `side` x `cols`.
+pub(crate) fn solve_lower(l: &[f64], side: usize, b: &mut [f64], cols: usize) {
+    triangular_solve::solve_lower_triangular_in_place(
+        columns(l, side, side),
+        columns_mut(b, side, cols),
+        Par::Seq,
+    );
+}
+
+/// Solves `lᵀ x = b` in place for a lower triangular `l` (`side`²) and `b` of `side` x `cols`.
+pub(crate) fn solve_lower_transposed(l: &[f64], side: usize, b: &mut [f64], cols: usize) {
+    triangular_solve::solve_upper_triangular_in_place(
+        columns(l, side, side).transpose(),
+        columns_mut(b, side, cols),
+        Par::Seq,
+    );
+}
+
+/// `b ← b l⁻ᵀ` in place for a lower triangular `l` (`side`²) and `b` of `rows` x `side`.
+pub(crate) fn divide_by_transposed_lower(b: &mut [f64], rows: usize, l: &[f64], side: usize) {
+    let b = columns_mut(b, rows, side).transpose_mut();
+    triangular_solve::solve_lower_triangular_in_place(columns(l, side, side), b, Par::Seq);
+}

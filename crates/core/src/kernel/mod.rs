@@ -1,0 +1,10 @@
+//! The mathematics that learners share. Nothing here knows of labels, files or algorithms.
+
+pub mod basis;
+pub mod curvature;
+pub mod fixed_point;
+pub(crate) mod linalg;
+pub mod lowrank_inverse;
+pub mod softmax;
+pub mod vector;
+pub mod weights;

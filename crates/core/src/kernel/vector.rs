@@ -1,0 +1,61 @@
+//! Sums over slices, in a fixed order.
+//!
+//! Sums run in eight lanes whatever the machine, so that a result never depends on its vector width.
+
+const LANES: usize = 8;
+
+/// $\sum_i a_i b_i$.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len(), "dot product of vectors of different lengths");
+    let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+    let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..LANES {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7])) + rest
+}
+
+/// `y += scale * x`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn axpy(scale: f64, x: &[f64], y: &mut [f64]) {
+    assert_eq!(x.len(), y.len(), "sum of vectors of different lengths");
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += scale * x;
+    }
+}
+
+/// $\max_i |a_i|$; 0 for an empty slice.
+pub fn max_abs(a: &[f64]) -> f64 {
+    a.iter().fold(0.0, |max, value| value.abs().max(max))
+}
+
+/// Splits the first `len` numbers off `rest`: how learners lay out the scratch of a prediction.
+pub(crate) fn take<'a>(rest: &mut &'a mut [f64], len: usize) -> &'a mut [f64] {
+    let (head, tail) = std::mem::take(rest).split_at_mut(len);
+    *rest = tail;
+    head
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dot_of_every_length() {
+        for len in 0..40 {
+            let a: Vec<f64> = (0..len).map(|i| i as f64).collect();
+            let b: Vec<f64> = (0..len).map(|i| 1.0 - i as f64).collect();
+            let expected: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            assert_eq!(dot(&a, &b), expected, "small integers are exact in any order");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! First-order weights $W \in \mathbb{R}^{K \times d}$ with lazily scaled rows and known norms.
+
+use super::vector::{axpy, dot};
+use crate::example::Features;
+use crate::state::Tensor;
+
+/// A row's scale below this is multiplied into its weights, long before it could underflow.
+const SMALLEST_SCALE: f64 = 1e-6;
+
+/// Norms are updated incrementally; after this many updates they are computed anew, so that rounding cannot pile up.
+const REFRESH: u64 = 1 << 16;
+
+/// $W$, row $k$ stored as $s_k v_k$: shrinking a row costs one multiplication, whatever its length.
+///
+/// The storage order belongs to this type: by class where rows are dense, by feature where they are sparse, since
+/// no single order serves both.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    classes: usize,
+    features: usize,
+    by_feature: bool,
+    values: Vec<f64>,
+    scale: Vec<f64>,
+    norm_squared: Vec<f64>,
+    updates: u64,
+}
+
+impl Weights {
+    /// $W = 0$. Memory is touched only where weights become non-zero.
+    pub fn new(classes: usize, features: usize, sparse: bool) -> Self {
+        Self {
+            classes,
+            features,
+            by_feature: sparse,
+            values: vec![0.0; classes * features],
+            scale: vec![1.0; classes],
+            norm_squared: vec![0.0; classes],
+            updates: 0,
+        }
+    }
+
+    /// Writes $Wx$ to `scores`.
+    pub fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
+        if self.by_feature {
+            scores.fill(0.0);
+            for (i, value) in x.iter() {
+                axpy(value, &self.values[i * self.classes..][..self.classes], scores);
+            }
+        } else {
+            for (score, row) in scores.iter_mut().zip(self.values.chunks_exact(self.features)) {
+                *score = x.dot(row);
+            }
+        }
+        for (score, scale) in scores.iter_mut().zip(&self.scale) {
+            *score *= scale;
+        }
+    }
+
+    /// $W \leftarrow W + c\,x^\top$, where `scores` are the current $Wx$.
+    pub fn add(&mut self, coefficients: &[f64], x: Features<'_>, scores: &[f64]) {
+        let x_squared = x.norm_squared();
+        for ((norm, c), score) in self.norm_squared.iter_mut().zip(coefficients).zip(scores) {
+            *norm = (*norm + c * (2.0 * score + c * x_squared)).max(0.0);
+        }
+        if self.by_feature {
+            for (i, value) in x.iter() {
+                let column = &mut self.values[i * self.classes..][..self.classes];
+                for ((w, c), scale) in column.iter_mut().zip(coefficients).zip(&self.scale) {
+                    *w += c / scale * value;
+                }
+            }
+        } else {
+            let rows = self.values.chunks_exact_mut(self.features);
+            for ((row, c), scale) in rows.zip(coefficients).zip(&self.scale) {
+                if *c != 0.0 {
+                    x.add_to(c / scale, row);
+                }
+            }
+        }
+        self.updates += 1;
+        if self.updates.is_multiple_of(REFRESH) || self.scale.iter().any(|scale| *scale < SMALLEST_SCALE) {
+            self.refresh();
+        }
+    }
+
+    /// $\lVert w_k \rVert_2^2$ of every row.
+    pub fn norms_squared(&self) -> &[f64] {
+        &self.norm_squared
+    }
+
+    /// $w_k \leftarrow f w_k$ for `factor` $= f$ in (0, 1].
+    pub fn shrink_row(&mut self, class: usize, factor: f64) {
+        self.scale[class] *= factor;
+        self.norm_squared[class] *= factor * factor;
+    }
+
+    /// Multiplies the scales in and computes the norms anew.
+    fn refresh(&mut self) {
+        self.norm_squared.fill(0.0);
+        if self.by_feature {
+            for column in self.values.chunks_exact_mut(self.classes) {
+                for ((w, scale), norm) in column.iter_mut().zip(&self.scale).zip(&mut self.norm_squared) {
+                    if *w != 0.0 {
+                        *w *= scale;
+                        *norm += *w * *w;
+                    }
+                }
+            }
+        } else {
+            let rows = self.values.chunks_exact_mut(self.features);
+            for ((row, scale), norm) in rows.zip(&self.scale).zip(&mut self.norm_squared) {
+                for w in row.iter_mut() {
+                    *w *= scale;
+                }
+                *norm = dot(row, row);
+            }
+        }
+        self.scale.fill(1.0);
+    }
+
+    /// Makes room for more classes and features, all-zero, new ones appended.
+    pub fn grow(&mut self, classes: usize, features: usize) {
+        let mut grown = Self::new(classes, features, self.by_feature);
+        for class in 0..self.classes {
+            for feature in 0..self.features {
+                let place = grown.place(class, feature);
+                grown.values[place] = self.values[self.place(class, feature)];
+            }
+        }
+        grown.scale[..self.classes].copy_from_slice(&self.scale);
+        grown.norm_squared[..self.classes].copy_from_slice(&self.norm_squared);
+        grown.updates = self.updates;
+        *self = grown;
+    }
+
+    fn place(&self, class: usize, feature: usize) -> usize {
+        if self.by_feature { feature * self.classes + class } else { class * self.features + feature }
+    }
+
+    /// The state.
+    pub fn tensors(&mut self) -> [Tensor<'_>; 4] {
+        let (k, d) = (self.classes, self.features);
+        let shape = if self.by_feature { vec![d, k] } else { vec![k, d] };
+        [
+            Tensor::real("weights", shape, &mut self.values),
+            Tensor::vector("weights_scale", &mut self.scale),
+            Tensor::vector("weights_norm_squared", &mut self.norm_squared),
+            Tensor::count("weights_updates", &mut self.updates),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// W as a plain matrix, by class.
+    fn dense(weights: &Weights) -> Vec<f64> {
+        let (k, d) = (weights.classes, weights.features);
+        (0..k * d).map(|at| weights.scale[at / d] * weights.values[weights.place(at / d, at % d)]).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn both_orders_follow_the_plain_recursion(
+            rounds in prop::collection::vec(
+                (prop::collection::vec(-2.0..2.0f64, 3), prop::collection::vec(-2.0..2.0f64, 4), 0.01..1.0f64),
+                1..40,
+            ),
+        ) {
+            for sparse in [false, true] {
+                let mut weights = Weights::new(3, 4, sparse);
+                let mut plain = vec![0.0; 12];
+                for (c, x, factor) in &rounds {
+                    let mut scores = [0.0; 3];
+                    weights.scores(Features::Dense(x), &mut scores);
+                    for k in 0..3 {
+                        prop_assert!((scores[k] - dot(&plain[k * 4..][..4], x)).abs() < 1e-12);
+                    }
+                    weights.add(c, Features::Dense(x), &scores);
+                    weights.shrink_row(1, *factor);
+                    for k in 0..3 {
+                        axpy(c[k], x, &mut plain[k * 4..][..4]);
+                    }
+                    plain[4..8].iter_mut().for_each(|w| *w *= factor);
+                    for (k, norm) in weights.norms_squared().iter().enumerate() {
+                        let row = &plain[k * 4..][..4];
+                        prop_assert!((norm - dot(row, row)).abs() < 1e-11 * (1.0 + norm));
+                    }
+                }
+                for (a, b) in dense(&weights).iter().zip(&plain) {
+                    prop_assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()));
+                }
+                weights.grow(4, 6);
+                let grown = dense(&weights);
+                prop_assert!((grown[6] - plain[4]).abs() < 1e-12 && grown[4] == 0.0 && grown[18..].iter().all(|w| *w == 0.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Model files: safetensors with JSON metadata and a digest.
+//!
+//! A file holds the tensors of a learner ([`State`](crate::state::State)) and, as text, everything needed to make it again: algorithm,
+//! parameters in use, problem. Fronts add entries of their own (labels, columns, scaling). Files are written to a
+//! temporary name, synchronised and renamed, so that an old model is whole until the new one is. Loading trusts
+//! nothing: sizes are checked before memory is taken, numbers must be finite, and a digest over the contents must match.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use safetensors::tensor::{Dtype, SafeTensors, View};
+
+use crate::algorithm::Model;
+use crate::param::{ParamError, Values};
+use crate::problem::Problem;
+use crate::registry;
+use crate::state::Slot;
+
+/// The version of the file format. Files of another version are refused.
+pub const FORMAT_VERSION: &str = "1";
+
+const DIGEST: &str = "blake3";
+
+/// Why a model could not be saved or loaded, in one sentence.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The file system said no.
+    #[error("{}: {action}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// The bytes are no model file, or a damaged one.
+    #[error("not a model file of noregret, or a damaged one: {0}")]
+    Damaged(String),
+    /// A model file of another version of the format.
+    #[error("the model file has format version {found}; this program reads version {FORMAT_VERSION}")]
+    Version {
+        /// The version it says.
+        found: String,
+    },
+    /// The file names parameters that the algorithm does not accept.
+    #[error("the model file does not describe a learner: {0}")]
+    Param(#[from] ParamError),
+}
+
+/// The contents of a model file: named tensors and named texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Archive {
+    tensors: BTreeMap<String, Numbers>,
+    texts: BTreeMap<String, String>,
+}
+
+/// A tensor as it stands in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbers {
+    /// The lengths of the axes.
+    pub shape: Vec<usize>,
+    /// The numbers, row-major.
+    pub data: Data,
+}
+
+/// The numbers of a tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Real numbers.
+    Real(Vec<f64>),
+    /// Whole numbers.
+    Count(Vec<u64>),
+}
+
+impl Archive {
+    /// An archive of `model`: tensors under `learner/`, and the texts that [`Archive::model`] needs.
+    pub fn of(model: &mut dyn Model) -> Self {
+        let mut archive = Self::default();
+        archive.set_text("algorithm", model.about().name);
+        archive.set_text("params", serde_json::to_string(&model.values()).expect("plain values"));
+        archive.set_text("problem", serde_json::to_string(model.problem()).expect("plain numbers"));
+        for tensor in model.tensors() {
+            let numbers = match tensor.slot {
+                Slot::Real { shape, data } => Numbers { shape, data: Data::Real(data.to_vec()) },
+                Slot::Symmetric { side, data } => {
+                    let lower = (0..side).flat_map(|i| data[i * side..][..=i].iter().copied()).collect();
+                    Numbers { shape: vec![side * (side + 1) / 2], data: Data::Real(lower) }
+                }
+                Slot::List(data) => Numbers { shape: vec![data.len()], data: Data::Real(data.clone()) },
+                Slot::Count(data) => Numbers { shape: vec![data.len()], data: Data::Count(data.to_vec()) },
+            };
+            archive.set_tensor(&format!("learner/{}", tensor.name), numbers);
+        }
+        archive
+    }
+
+    /// The learner that this is an archive of, ready to continue.
+    pub fn model(&self) -> Result<Box<dyn Model>, ModelError> {
+        let entry = registry::find(self.required("algorithm")?)?;
+        let params: Values = self.json("params")?;
+        let problem: Problem = self.json("problem")?;
+        let stored = self.tensors.values().map(|tensor| tensor.data.len()).fold(0, usize::saturating_add);
+        // A symmetric matrix is stored by half.
+        if entry.numbers(&problem) > stored.saturating_mul(2) {
+            return Err(damaged(format!("{} numbers are too few for its dimensions", stored)));
+        }
+        let mut model = entry.make(&params, problem, 0)?;
+        for tensor in model.tensors() {
+            let name = format!("learner/{}", tensor.name);
+            let stored = self.tensor(&name)?;
+            let wrong_shape = |shape: &[usize]| {
+                damaged(format!("tensor '{name}' has shape {:?} instead of {shape:?}", stored.shape))
+            };
+            match (tensor.slot, &stored.data) {
+                (Slot::Real { shape, data }, Data::Real(stored_data)) => {
+                    if stored.shape != shape {
+                        return Err(wrong_shape(&shape));
+                    }
+                    data.copy_from_slice(stored_data);
+                }
+                (Slot::Symmetric { side, data }, Data::Real(lower)) => {
+                    if stored.shape != [side * (side + 1) / 2] {
+                        return Err(wrong_shape(&[side * (side + 1) / 2]));
+                    }
+                    let mut lower = lower.iter();
+                    for i in 0..side {
+                        for (j, value) in (0..=i).zip(&mut lower) {
+                            data[i * side + j] = *value;
+                            data[j * side + i] = *value;
+                        }
+                    }
+                }
+                (Slot::List(data), Data::Real(stored_data)) => data.clone_from(stored_data),
+                (Slot::Count(data), Data::Count(stored_data)) => {
+                    if stored.shape != [data.len()] {
+                        return Err(wrong_shape(&[data.len()]));
+                    }
+                    data.copy_from_slice(stored_data);
+                }
+                _ => return Err(damaged(format!("tensor '{name}' has the wrong type"))),
+            }
+        }
+        if !model.restored() {
+            return Err(damaged("its state contradicts itself".to_owned()));
+        }
+        Ok(model)
+    }
+
+    /// The text called `name`.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(String::as_str)
+    }
+
+    /// Sets the text called `name`.
+    pub fn set_text(&mut self, name: &str, text: impl Into<String>) {
+        self.texts.insert(name.to_owned(), text.into());
+    }
+
+    /// The text called `name`, read as JSON.
+    pub fn json<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<T, ModelError> {
+        serde_json::from_str(self.required(name)?).map_err(|error| damaged(format!("its '{name}': {error}")))
+    }
+
+    /// The tensor called `name`.
+    pub fn tensor(&self, name: &str) -> Result<&Numbers, ModelError> {
+        self.tensors.get(name).ok_or_else(|| damaged(format!("tensor '{name}' is missing")))
+    }
+
+    /// Sets the tensor called `name`.
+    pub fn set_tensor(&mut self, name: &str, numbers: Numbers) {
+        debug_assert_eq!(numbers.shape.iter().product::<usize>(), numbers.data.len(), "{name}");
+        self.tensors.insert(name.to_owned(), numbers);
+    }
+
+    /// All tensors by name.
+    pub fn tensors(&self) -> impl Iterator<Item = (&str, &Numbers)> {
+        self.tensors.iter().map(|(name, numbers)| (name.as_str(), numbers))
+    }
+
+    fn required(&self, name: &str) -> Result<&str, ModelError> {
+        self.text(name).ok_or_else(|| damaged(format!("its metadata has no '{name}'")))
+    }
+
+    /// The digest of the contents: names, shapes and numbers in order of name.
+    fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut field = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        for (name, text) in &self.texts {
+            field(name.as_bytes());
+            field(text.as_bytes());
+        }
+        for (name, numbers) in &self.tensors {
+            field(name.as_bytes());
+            field(format!("{:?}", numbers.shape).as_bytes());
+            field(&numbers.data());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// The file as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut metadata: HashMap<String, String> = self.texts.clone().into_iter().collect();
+        metadata.insert("format".to_owned(), "noregret".to_owned());
+        metadata.insert("format_version".to_owned(), FORMAT_VERSION.to_owned());
+        metadata.insert(DIGEST.to_owned(), self.digest());
+        safetensors::serialize(&self.tensors, Some(metadata)).expect("shapes match their numbers")
+    }
+
+    /// Reads the bytes of a file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| damaged(error.to_string()))?;
+        let mut texts: BTreeMap<String, String> =
+            header.metadata().clone().unwrap_or_default().into_iter().collect();
+        if texts.remove("format").as_deref() != Some("noregret") {
+            return Err(damaged("its metadata does not say so".to_owned()));
+        }
+        let version = texts.remove("format_version").unwrap_or_default();
+        if version != FORMAT_VERSION {
+            return Err(ModelError::Version { found: version });
+        }
+        let digest = texts.remove(DIGEST);
+        let mut archive = Self { tensors: BTreeMap::new(), texts };
+        let file = SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
+        for (name, view) in file.iter() {
+            let words = view.data().as_chunks::<8>().0.iter();
+            let data = match view.dtype() {
+                Dtype::F64 => Data::Real(words.map(|word| f64::from_le_bytes(*word)).collect()),
+                Dtype::U64 => Data::Count(words.map(|word| u64::from_le_bytes(*word)).collect()),
+                other => return Err(damaged(format!("tensor '{name}' has type {other:?}"))),
+            };
+            if matches!(&data, Data::Real(numbers) if numbers.iter().any(|number| !number.is_finite())) {
+                return Err(damaged(format!("tensor '{name}' holds a number that is not finite")));
+            }
+            archive.tensors.insert(name.to_owned(), Numbers { shape: view.shape().to_vec(), data });
+        }
+        if digest.as_deref() != Some(archive.digest().as_str()) {
+            return Err(damaged("its digest does not match its contents".to_owned()));
+        }
+        Ok(archive)
+    }
+
+    /// Reads the file at `path`.
+    pub fn read(path: &Path) -> Result<Self, ModelError> {
+        let bytes = std::fs::read(path).map_err(io_error(path, "cannot be read"))?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// Writes the file at `path`, which is replaced at once or not at all.
+    pub fn write(&self, path: &Path) -> Result<(), ModelError> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut file =
+            tempfile::NamedTempFile::new_in(folder).map_err(io_error(path, "cannot be written"))?;
+        file.write_all(&self.to_bytes()).map_err(io_error(path, "cannot be written"))?;
+        file.as_file().sync_all().map_err(io_error(path, "cannot be written"))?;
+        file.persist(path).map_err(|error| io_error(path, "cannot be replaced")(error.error))?;
+        // The rename itself is durable once the folder is.
+        std::fs::File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(io_error(path, "cannot be synchronised"))
+    }
+}
+
+fn damaged(what: String) -> ModelError {
+    ModelError::Damaged(what)
+}
+
+fn io_error(path: &Path, action: &'static str) -> impl Fn(std::io::Error) -> ModelError {
+    let path = path.to_owned();
+    move |source| ModelError::Io { path: path.clone(), action, source }
+}
+
+impl Data {
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::Real(data) => data.len(),
+            Data::Count(data) => data.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl View for &Numbers {
+    fn dtype(&self) -> Dtype {
+        match self.data {
+            Data::Real(_) => Dtype::F64,
+            Data::Count(_) => Dtype::U64,
+        }
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        match &self.data {
+            Data::Real(data) => data.iter().flat_map(|number| number.to_le_bytes()).collect(),
+            Data::Count(data) => data.iter().flat_map(|number| number.to_le_bytes()).collect(),
+        }
+    }
+
+    fn data_len(&self) -> usize {
+        8 * self.data.len()
+    }
+}

@@ -1,0 +1,381 @@
+//! Parameters: plain structs whose unset fields mean the theorem's choice, described once for every front.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A parameter's value as a front hands it over, before an algorithm gives it meaning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Integer(u64),
+    /// Any other finite number.
+    Float(f64),
+    /// Everything else, `inf` and `nan` included: JSON would write them as null, and null reads as "not set".
+    Text(String),
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        if value.is_finite() { Value::Float(value) } else { Value::Text(value.to_string()) }
+    }
+}
+
+/// Reads what a user typed: `true`, `false`, a number, or text.
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        match (text.parse::<bool>(), text.parse::<u64>(), text.parse::<f64>()) {
+            (Ok(value), _, _) => Value::Bool(value),
+            (_, Ok(value), _) => Value::Integer(value),
+            (_, _, Ok(value)) if value.is_finite() => Value::Float(value),
+            _ => Value::Text(text.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Bool(value) => value.fmt(f),
+            Value::Integer(value) => value.fmt(f),
+            Value::Float(value) => value.fmt(f),
+            Value::Text(value) => value.fmt(f),
+        }
+    }
+}
+
+/// Parameter values by name.
+pub type Values = BTreeMap<String, Value>;
+
+/// What is wrong with a parameter or a problem, in one sentence.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamError {
+    /// A value that the parameter cannot have.
+    #[error("{name} = {value}: must be {need}")]
+    Invalid {
+        /// The parameter.
+        name: String,
+        /// The value given.
+        value: String,
+        /// What was needed.
+        need: String,
+    },
+    /// A name that the learner does not know.
+    #[error("{learner} has no parameter '{name}'{}; it takes {known}", suggestion(near))]
+    UnknownName {
+        /// The learner.
+        learner: String,
+        /// The name given.
+        name: String,
+        /// The nearest known name, if one is near.
+        near: Option<String>,
+        /// All known names, separated by commas.
+        known: String,
+    },
+    /// A learner that does not exist.
+    #[error("there is no learner '{name}'{}; there are {known}", suggestion(near))]
+    UnknownLearner {
+        /// The name given.
+        name: String,
+        /// The nearest known name, if one is near.
+        near: Option<String>,
+        /// All known names, separated by commas.
+        known: String,
+    },
+}
+
+impl ParamError {
+    /// `name` = `value` is not `need`.
+    pub fn invalid(name: &str, value: impl fmt::Display, need: impl Into<String>) -> Self {
+        Self::Invalid { name: name.to_owned(), value: value.to_string(), need: need.into() }
+    }
+}
+
+fn suggestion(near: &Option<String>) -> String {
+    near.as_ref().map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"))
+}
+
+/// The candidate that `name` was probably meant to be.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(similarity, _)| *similarity > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Checks that `value` is > 0 and finite.
+pub fn positive(name: &str, value: f64) -> Result<f64, ParamError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(ParamError::invalid(name, value, "a finite number > 0"))
+    }
+}
+
+/// A type that a parameter can have.
+pub trait ParamValue: Sized {
+    /// What a value must be, to complete the sentence "must be …".
+    const NEED: &'static str;
+
+    /// The value, or `None` if it is not of this type.
+    fn from_value(value: &Value) -> Option<Self>;
+
+    /// The value as a front shows and saves it.
+    fn to_value(&self) -> Value;
+}
+
+impl ParamValue for f64 {
+    const NEED: &'static str = "a number";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(value) => Some(*value as f64),
+            Value::Float(value) => Some(*value),
+            Value::Text(text) => text.parse().ok(),
+            Value::Bool(_) => None,
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::from(*self)
+    }
+}
+
+impl ParamValue for u64 {
+    const NEED: &'static str = "a whole number";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(value) => Some(*value),
+            // 1e6 is how people write a million.
+            Value::Float(value) if value.fract() == 0.0 && (0.0..1e15).contains(value) => Some(*value as u64),
+            _ => None,
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Integer(*self)
+    }
+}
+
+impl ParamValue for bool {
+    const NEED: &'static str = "true or false";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Bool(*self)
+    }
+}
+
+/// One parameter, as help, documentation and bindings show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamInfo {
+    /// Its name: the Rust field, the `--set` key, the Python keyword.
+    pub name: &'static str,
+    /// What it means, as the lines of its doc comment.
+    pub doc: &'static [&'static str],
+    /// The default, as a formula.
+    pub default: &'static str,
+}
+
+impl ParamInfo {
+    /// The meaning in one line.
+    pub fn summary(&self) -> String {
+        self.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A parameter struct that fronts can fill by name. Made by [`params!`](crate::params!).
+pub trait Params: Default + Clone {
+    /// The fields in order.
+    const FIELDS: &'static [ParamInfo];
+
+    /// Sets field `name`; the name is one of [`Params::FIELDS`].
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError>;
+
+    /// The fields that are set.
+    fn values(&self) -> Values;
+
+    /// Fills a struct from `values`; every name must be a field. `learner` is named in errors.
+    fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
+        let mut params = Self::default();
+        for (name, value) in values {
+            if !Self::FIELDS.iter().any(|field| field.name == name) {
+                let known = Self::FIELDS.iter().map(|field| field.name);
+                return Err(ParamError::UnknownName {
+                    learner: learner.to_owned(),
+                    name: name.clone(),
+                    near: nearest(name, known.clone()).map(str::to_owned),
+                    known: ["classes", "features"].into_iter().chain(known).collect::<Vec<_>>().join(", "),
+                });
+            }
+            params.set(name, value)?;
+        }
+        Ok(params)
+    }
+}
+
+/// Declares a parameter struct: every field is an `Option` whose `None` means the default, given as a formula for
+/// people to read; the algorithm's `new` computes it.
+///
+/// ```
+/// noregret::params! {
+///     /// Parameters of an example.
+///     pub struct ExampleParams {
+///         /// Step size, > 0.
+///         rate: f64 = "1 / radius",
+///     }
+/// }
+/// let params = ExampleParams { rate: Some(0.5), ..Default::default() };
+/// # assert_eq!(params.rate, Some(0.5));
+/// ```
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[doc = $doc:literal])*
+        $vis:vis struct $name:ident {
+            $( $(#[doc = $field_doc:literal])* $field:ident: $kind:ty = $default:literal, )*
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        $vis struct $name {
+            $(
+                $(#[doc = $field_doc])*
+                #[doc = ""]
+                #[doc = concat!("`None`: `", $default, "`.")]
+                pub $field: Option<$kind>,
+            )*
+        }
+
+        impl $crate::param::Params for $name {
+            const FIELDS: &'static [$crate::param::ParamInfo] = &[
+                $( $crate::param::ParamInfo {
+                    name: stringify!($field),
+                    doc: &[$($field_doc),*],
+                    default: $default,
+                }, )*
+            ];
+
+            fn set(
+                &mut self,
+                name: &str,
+                value: &$crate::param::Value,
+            ) -> Result<(), $crate::param::ParamError> {
+                use $crate::param::ParamValue;
+                match name {
+                    $( stringify!($field) => {
+                        let Some(value) = <$kind as ParamValue>::from_value(value) else {
+                            return Err($crate::param::ParamError::invalid(name, value, <$kind>::NEED));
+                        };
+                        self.$field = Some(value);
+                    } )*
+                    _ => unreachable!("'{name}' is checked against the fields first"),
+                }
+                Ok(())
+            }
+
+            fn values(&self) -> $crate::param::Values {
+                use $crate::param::ParamValue;
+                let mut values = $crate::param::Values::new();
+                $( if let Some(value) = &self.$field {
+                    values.insert(stringify!($field).to_owned(), value.to_value());
+                } )*
+                values
+            }
+        }
+    };
+}
+
+/// Declares an enum whose values are words, as a parameter type.
+#[macro_export]
+macro_rules! param_words {
+    ( $(#[$meta:meta])* pub enum $name:ident { $( $(#[$variant_meta:meta])* $variant:ident = $word:literal, )* } ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $( $(#[$variant_meta])* $variant, )* }
+
+        impl $crate::param::ParamValue for $name {
+            const NEED: &'static str = $crate::param_words!(@join $($word),*);
+
+            fn from_value(value: &$crate::param::Value) -> Option<Self> {
+                match value.to_string().as_str() {
+                    $( $word => Some($name::$variant), )*
+                    _ => None,
+                }
+            }
+
+            fn to_value(&self) -> $crate::param::Value {
+                $crate::param::Value::Text(match self { $( $name::$variant => $word, )* }.to_owned())
+            }
+        }
+    };
+    (@join $first:literal $(, $rest:literal)*) => { concat!("one of ", $first $(, ", ", $rest)*) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    params! {
+        /// Parameters of a test.
+        struct TestParams {
+            /// Step size,
+            /// > 0.
+            rate: f64 = "1 / radius",
+            /// A count.
+            samples: u64 = "100",
+        }
+    }
+
+    fn values(pairs: &[(&str, &str)]) -> Values {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
+    }
+
+    #[test]
+    fn fields_are_read_and_shown_by_name() {
+        let params = TestParams::from_values("test", &values(&[("rate", "2"), ("samples", "1e3")]));
+        let params = params.expect("both exist");
+        assert_eq!(params, TestParams { rate: Some(2.0), samples: Some(1000) });
+        assert_eq!(TestParams::from_values("test", &params.values()), Ok(params));
+        assert_eq!(TestParams::FIELDS[0].summary(), "Step size, > 0.");
+    }
+
+    #[test]
+    fn infinity_survives_json() {
+        let params = TestParams { rate: Some(f64::INFINITY), samples: None };
+        let json = serde_json::to_string(&params.values()).expect("plain data");
+        assert_eq!(json, r#"{"rate":"inf"}"#);
+        let back: Values = serde_json::from_str(&json).expect("just written");
+        assert_eq!(TestParams::from_values("test", &back), Ok(params));
+    }
+
+    #[test]
+    fn errors_are_sentences() {
+        let error =
+            |pairs: &[_]| TestParams::from_values("test", &values(pairs)).expect_err("bad").to_string();
+        assert_eq!(error(&[("rate", "fast")]), "rate = fast: must be a number");
+        assert_eq!(error(&[("samples", "2.5")]), "samples = 2.5: must be a whole number");
+        assert_eq!(
+            error(&[("rates", "1")]),
+            "test has no parameter 'rates' (did you mean 'rate'?); it takes classes, features, rate, samples"
+        );
+        assert_eq!(
+            positive("rate", f64::NAN).expect_err("NaN").to_string(),
+            "rate = NaN: must be a finite number > 0"
+        );
+    }
+}

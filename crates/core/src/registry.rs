@@ -1,0 +1,61 @@
+//! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
+
+use crate::algorithm::{About, Algorithm, Model, check_problem};
+use crate::full::{folklore::Folklore, ogd::Ogd};
+use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
+use crate::problem::Problem;
+
+/// Every algorithm, in the order in which people are shown them.
+pub static ALGORITHMS: &[Entry] = &[Entry::full::<Folklore>(), Entry::full::<Ogd>()];
+
+/// An algorithm of the registry: plain data, and the function that makes its learner.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// What it says of itself.
+    pub about: &'static About,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    make: fn(&Values, Problem, u64) -> Result<Box<dyn Model>, ParamError>,
+    numbers: fn(&Problem) -> usize,
+}
+
+impl Entry {
+    /// An algorithm that learns from full information.
+    const fn full<L: Algorithm + Model + 'static>() -> Self {
+        Self {
+            about: const { &L::ABOUT },
+            params: L::Params::FIELDS,
+            make: |values, problem, seed| {
+                let params = L::Params::from_values(L::ABOUT.name, values)?;
+                Ok(Box::new(L::new(params, problem, seed)?))
+            },
+            numbers: L::numbers,
+        }
+    }
+
+    /// Makes a learner for `problem` with the parameters `values`; names not given take the theorem's default.
+    pub fn make(&self, values: &Values, problem: Problem, seed: u64) -> Result<Box<dyn Model>, ParamError> {
+        check_problem(self.about, &problem)?;
+        (self.make)(values, problem, seed)
+    }
+
+    /// How many 8-byte numbers the state of a learner for `problem` takes.
+    pub fn numbers(&self, problem: &Problem) -> usize {
+        (self.numbers)(problem)
+    }
+
+    /// The field `name` of the parameters, if there is one.
+    pub fn param(&self, name: &str) -> Option<&'static ParamInfo> {
+        self.params.iter().find(|param| param.name == name)
+    }
+}
+
+/// The algorithm called `name`.
+pub fn find(name: &str) -> Result<&'static Entry, ParamError> {
+    let names = || ALGORITHMS.iter().map(|entry| entry.about.name);
+    ALGORITHMS.iter().find(|entry| entry.about.name == name).ok_or_else(|| ParamError::UnknownLearner {
+        name: name.to_owned(),
+        near: nearest(name, names()).map(str::to_owned),
+        known: names().collect::<Vec<_>>().join(", "),
+    })
+}

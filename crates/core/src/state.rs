@@ -1,0 +1,86 @@
+//! The one list of what a learner has learnt: saving and loading walk the same list, so they cannot drift apart.
+
+use std::borrow::Cow;
+
+/// A named part of a learner's state.
+pub struct Tensor<'a> {
+    /// Unique within the learner; parts of members are prefixed, as in `member/3/gradient`.
+    pub name: Cow<'static, str>,
+    /// Where the numbers are.
+    pub slot: Slot<'a>,
+}
+
+/// The numbers of a tensor: written when saving, filled when loading.
+pub enum Slot<'a> {
+    /// Real numbers of a fixed shape, row-major.
+    Real {
+        /// The lengths of the axes.
+        shape: Vec<usize>,
+        /// The numbers.
+        data: &'a mut [f64],
+    },
+    /// A symmetric matrix of `side`² numbers; only the lower triangle is saved, so it must be exactly symmetric.
+    Symmetric {
+        /// Rows and columns.
+        side: usize,
+        /// The full matrix.
+        data: &'a mut [f64],
+    },
+    /// A list of real numbers whose length is part of the state.
+    List(&'a mut Vec<f64>),
+    /// Whole numbers: counters, generator states.
+    Count(&'a mut [u64]),
+}
+
+impl<'a> Tensor<'a> {
+    /// A vector of fixed length.
+    pub fn vector(name: &'static str, data: &'a mut [f64]) -> Self {
+        Self::real(name, vec![data.len()], data)
+    }
+
+    /// Real numbers of a fixed shape, row-major.
+    pub fn real(name: &'static str, shape: Vec<usize>, data: &'a mut [f64]) -> Self {
+        debug_assert_eq!(shape.iter().product::<usize>(), data.len(), "{name}");
+        Self { name: name.into(), slot: Slot::Real { shape, data } }
+    }
+
+    /// A symmetric matrix.
+    pub fn symmetric(name: &'static str, side: usize, data: &'a mut [f64]) -> Self {
+        debug_assert_eq!(side * side, data.len(), "{name}");
+        Self { name: name.into(), slot: Slot::Symmetric { side, data } }
+    }
+
+    /// A list of variable length.
+    pub fn list(name: &'static str, data: &'a mut Vec<f64>) -> Self {
+        Self { name: name.into(), slot: Slot::List(data) }
+    }
+
+    /// A single real number.
+    pub fn number(name: &'static str, value: &'a mut f64) -> Self {
+        Self::vector(name, std::slice::from_mut(value))
+    }
+
+    /// A counter.
+    pub fn count(name: &'static str, value: &'a mut u64) -> Self {
+        Self { name: name.into(), slot: Slot::Count(std::slice::from_mut(value)) }
+    }
+
+    /// The same tensor under `prefix/name`.
+    pub fn within(self, prefix: &str) -> Self {
+        Self { name: format!("{prefix}/{}", self.name).into(), ..self }
+    }
+}
+
+/// Learners that can be saved and loaded.
+pub trait State {
+    /// Everything that learning changes, always in the same order.
+    ///
+    /// Loading makes a new learner from its parameters and fills this list; [`State::restored`] is called afterwards.
+    fn tensors(&mut self) -> Vec<Tensor<'_>>;
+
+    /// Recomputes what is derived from the tensors, after they were filled. Returns false if they contradict each
+    /// other, which only a hostile file can make them do.
+    fn restored(&mut self) -> bool {
+        true
+    }
+}
