@@ -1,0 +1,3 @@
+//! The numerical kernels that learners share.
+
+pub mod curvature;
