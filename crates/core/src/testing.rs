@@ -52,3 +52,38 @@ pub(crate) fn numbers(value: &Value) -> Vec<f64> {
 pub(crate) fn assert_close(got: f64, want: f64, tolerance: f64, what: &str) {
     assert!((got - want).abs() <= tolerance * (1.0 + want.abs()), "{what}: got {got}, want {want}");
 }
+
+/// $\ln\det A$ of a positive definite matrix, row by row.
+pub(crate) fn log_det(a: &[f64]) -> f64 {
+    2.0 * cholesky(a).diagonal.iter().map(|l| l.ln()).sum::<f64>()
+}
+
+/// $v^\top A^{-1} v$ for a positive definite matrix $A$, row by row.
+pub(crate) fn quadratic(a: &[f64], v: &[f64]) -> f64 {
+    let factor = cholesky(a);
+    let mut solved: Vec<f64> = Vec::new();
+    for i in 0..v.len() {
+        let known: f64 = solved.iter().enumerate().map(|(j, s)| factor.lower[i * v.len() + j] * s).sum();
+        solved.push((v[i] - known) / factor.diagonal[i]);
+    }
+    solved.iter().map(|s| s * s).sum()
+}
+
+struct Cholesky {
+    lower: Vec<f64>,
+    diagonal: Vec<f64>,
+}
+
+fn cholesky(a: &[f64]) -> Cholesky {
+    let n = a.len().isqrt();
+    let (mut lower, mut diagonal) = (vec![0.0; n * n], Vec::new());
+    for i in 0..n {
+        for j in 0..=i {
+            let known: f64 = (0..j).map(|k| lower[i * n + k] * lower[j * n + k]).sum();
+            let rest: f64 = a[i * n + j] - known;
+            lower[i * n + j] = if i == j { rest.sqrt() } else { rest / lower[j * n + j] };
+        }
+        diagonal.push(lower[i * n + i]);
+    }
+    Cholesky { lower, diagonal }
+}
