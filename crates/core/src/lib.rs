@@ -1,9 +1,11 @@
 //! Online multiclass learning with regret guarantees.
 pub mod algorithm;
+pub mod bounds;
 pub mod example;
 pub mod full;
 pub mod kernel;
 pub mod learner;
+pub mod loss;
 pub mod model;
 pub mod param;
 pub mod prediction;
@@ -11,3 +13,6 @@ pub mod problem;
 pub mod registry;
 pub mod rng;
 pub mod state;
+
+#[cfg(test)]
+mod testing;

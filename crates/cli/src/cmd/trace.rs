@@ -3,16 +3,16 @@
 use std::io::{BufRead, Write};
 
 use noregret::algorithm::{Forecast, Model};
-use noregret::example::{Features, Target};
+use noregret::example::{Features, Label, Target};
 use noregret::learner::Classes;
-use noregret::param::Values;
-use noregret::prediction::draw;
+use noregret::loss::logistic;
+use noregret::prediction::{Prediction, draw};
 use noregret::rng::{Rng, Uniforms};
-use noregret_stream::score;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::args::{Settings, TraceArgs};
+use crate::args::TraceArgs;
 use crate::failure::Failure;
+use crate::settings::Settings;
 
 /// One input row.
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ struct Row {
     /// Importance weight.
     #[serde(default = "one")]
     weight: f64,
-    /// The uniform number by which the played label is drawn.
+    /// The uniform number in [0, 1) by which the played label is drawn.
     u: Option<f64>,
 }
 
@@ -34,27 +34,16 @@ enum Truth {
     Distribution(Vec<f64>),
 }
 
-fn one() -> f64 {
-    1.0
-}
-
-/// Reads rounds from standard input, plays them, and prints what was predicted before each update.
-pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
-    let settings = Settings::parse(&args.set)?;
-    let entry = noregret::registry::find(&args.learner)?;
-    let problem = settings.problem(entry)?;
-    let mut learner = entry.make(&settings.params, problem, settings.seed)?;
-    let mut rng = Rng::new(settings.seed, 0);
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for (line, text) in (1u64..).zip(std::io::stdin().lock().lines()) {
-        let text = text.map_err(|error| Failure::data(format!("standard input:{line}: {error}")))?;
-        if text.trim().is_empty() {
-            continue;
-        }
-        let row: Row = serde_json::from_str(&text)
-            .map_err(|error| Failure::data(format!("standard input:{line}: {error}")))?;
-        round(learner.as_mut(), &row, &mut rng, &mut out)
-            .map_err(|what| what.within(&format!("standard input:{line}")))?;
-    }
-    out.flush().map_err(Failure::output)
+/// One output row.
+#[derive(Serialize)]
+struct Round<'a> {
+    t: u64,
+    scores: Vec<Digits>,
+    p: Vec<Digits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    played: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loss: Option<Digits>,
+    #[serde(skip)]
+    _learner: std::marker::PhantomData<&'a ()>,
 }

@@ -14,7 +14,7 @@
 //! | [`tight`] | .5 | .49318 | .47411 | .41369 | .28877 | .15533 | .057982 | .010476 |
 //! | [`safe`] | .5 | .4 | .3333 | .25 | .1667 | .1 | .04545 | .00980 |
 //! | [`aioli_paper`], $K = 2$ | .5 | .3333 | .25 | .1667 | .1 | .0556 | .0238 | .00495 |
-//! | [`folklore_paper`], $K = 2$ | ∞ | 4 | 2 | 1 | .5 | .25 | .1 | .02 |
+//! | [`folklore_paper`], $K = 2$ | 2.885 | 1.676 | 1.181 | .7426 | .4262 | .2301 | .09665 | .01986 |
 //!
 //! Deviations: [`safe`] and [`tight`] are not in the papers; [`safe`] repairs the argument of FOLKLORE's Lemma 3.1.
 
@@ -54,7 +54,7 @@ impl Curvature {
 
 /// A word or number that names no curvature.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("the curvature '{0}' is neither safe, tight, paper nor a number above 0 and at most 0.5")]
+#[error("the curvature '{0}' is neither safe, tight, paper nor a number > 0")]
 pub struct CurvatureError(String);
 
 impl FromStr for Curvature {
@@ -80,6 +80,21 @@ impl fmt::Display for Curvature {
             Curvature::Tight => f.write_str("tight"),
             Curvature::Paper => f.write_str("paper"),
             Curvature::Value(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+impl crate::param::ParamValue for Curvature {
+    const NEED: &'static str = "safe, tight, paper or a number > 0";
+
+    fn from_value(value: &crate::param::Value) -> Option<Self> {
+        value.to_string().parse().ok()
+    }
+
+    fn to_value(&self) -> crate::param::Value {
+        match self {
+            Curvature::Value(value) => crate::param::Value::from(*value),
+            word => crate::param::Value::Text(word.to_string()),
         }
     }
 }
@@ -192,17 +207,147 @@ pub fn gaf_beta(norm_radius: f64, classes: usize) -> f64 {
     1.0 / (0.5 * (classes as f64).ln() + norm_radius + 1.0)
 }
 
-impl crate::param::ParamValue for Curvature {
-    const NEED: &'static str = "safe, tight, paper or a number > 0";
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::logistic;
+    use crate::testing::{assert_close, count, items, number, vector};
+    use proptest::prelude::*;
 
-    fn from_value(value: &crate::param::Value) -> Option<Self> {
-        value.to_string().parse().ok()
+    #[test]
+    fn table_of_the_module() {
+        let rows = [
+            (0.0, 0.5, 0.5, 0.5, 2.885),
+            (0.5, 0.49318, 0.4, 0.3333, 1.676),
+            (1.0, 0.47411, 0.3333, 0.25, 1.181),
+            (2.0, 0.41369, 0.25, 0.1667, 0.7426),
+            (4.0, 0.28877, 0.1667, 0.1, 0.4262),
+            (8.0, 0.15533, 0.1, 0.0556, 0.2301),
+            (20.0, 0.057982, 0.04545, 0.0238, 0.09665),
+            (100.0, 0.010476, 0.0098, 0.00495, 0.01986),
+        ];
+        for (l, tight_value, safe_value, aioli, folklore) in rows {
+            assert!((tight(l) - tight_value).abs() < 5.1e-6, "tight({l}) = {}", tight(l));
+            for (got, want) in [(safe(l), safe_value), (aioli_paper(l), aioli)] {
+                assert!((got - want).abs() < 5.1e-5, "L = {l}: {got} {want}");
+            }
+            assert!((folklore_paper(l / 2.0, 2) / folklore - 1.0).abs() < 5e-4, "folklore, L = {l}");
+        }
     }
 
-    fn to_value(&self) -> crate::param::Value {
-        match self {
-            Curvature::Value(value) => crate::param::Value::from(*value),
-            word => crate::param::Value::Text(word.to_string()),
+    #[test]
+    fn reference_values() {
+        let reference = vector("curvature");
+        let cases = items(&reference["cases"]);
+        assert_eq!(cases.len(), 35);
+        for case in cases {
+            let of = |key: &str| number(&case[key]);
+            let (classes, br) = (count(&case["K"]), of("BR"));
+            let l = log_odds(rows_spread(br, 1.0), classes);
+            let what = case.to_string();
+            assert_close(l, of("L"), 1e-12, &what);
+            assert_close(safe(l), of("safe"), 1e-12, &what);
+            assert_close(tight(l), of("tight"), 1e-9, &what);
+            assert_close(folklore_paper(br, classes), of("paper"), 1e-12, &what);
+            assert_close(gaf_beta(br, classes) / 2.0, of("gaf"), 1e-12, &what);
         }
+    }
+
+    #[test]
+    fn tight_is_decreasing_and_between_its_bounds() {
+        let mut previous = 0.5;
+        for step in 0..600 {
+            let l = 1e-6 * 10f64.powf(step as f64 / 50.0);
+            let value = tight(l);
+            assert!(value <= previous, "tight({l}) = {value} > {previous}");
+            assert!(safe(l) <= value * (1.0 + 1e-8) && value <= 0.5, "L = {l}: {value}");
+            previous = value;
+        }
+        for l in [1e-9, 1e-4, 1e-3, 1e-2] {
+            assert!((tight(l) - (0.5 - l * l / 36.0)).abs() < 1e-9 + l.powi(4), "L = {l}");
+        }
+    }
+
+    #[test]
+    fn the_scanned_interval_holds_the_minimiser() {
+        for l in [0.01_f64, 0.3, 1.0, 3.0, 10.0, 50.0, 1e3, 1e6] {
+            let wide = (1..=40_000).map(|i| -l.min(60.0) + i as f64 * (l.min(60.0) + 5.0) / 40_000.0);
+            let minimum = wide.map(|b| bregman_ratio(b, l + b)).fold(f64::INFINITY, f64::min);
+            assert!(
+                tight(l) <= minimum && minimum <= tight(l) * (1.0 + 1e-5),
+                "L = {l}: {} {minimum}",
+                tight(l)
+            );
+        }
+    }
+
+    #[test]
+    fn series_meets_quotient() {
+        for b in [-5.0, -1.0, -0.1, 0.0, 2.0] {
+            let (below, above) = (bregman_ratio(b, 0.01 - 1e-12), bregman_ratio(b, 0.01));
+            assert!((below - above).abs() < 1e-11, "b = {b}: {below} {above}");
+        }
+    }
+
+    /// `loss(a) - q(a)` of (1); the label drops out.
+    fn slack(a: &[f64], b: &[f64], gamma: f64) -> f64 {
+        let mut p = vec![0.0; b.len()];
+        crate::kernel::softmax::softmax(b, &mut p);
+        let step = || a.iter().zip(b).map(|(a, b)| a - b);
+        let mean: f64 = step().zip(&p).map(|(s, p)| s * p).sum();
+        let variance: f64 = step().zip(&p).map(|(s, p)| p * (s - mean) * (s - mean)).sum();
+        logistic::log_sum_exp(a) - logistic::log_sum_exp(b) - mean - gamma * variance
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn quadratic_is_a_lower_bound(
+            unit in prop::collection::vec(0.0..1.0f64, 2..6),
+            b in prop::collection::vec(-6.0..6.0f64, 6),
+            spread in 0.0..12.0f64,
+        ) {
+            let classes = unit.len();
+            let a: Vec<f64> = unit.iter().map(|u| u * spread).collect();
+            let l = log_odds(spread, classes);
+            for gamma in [safe(l), tight(l), gaf_beta(spread / 2.0, classes) / 2.0] {
+                prop_assert!(slack(&a, &b[..classes], gamma) >= -1e-12, "gamma {gamma}");
+            }
+            if classes == 2 {
+                prop_assert!(slack(&a, &b[..2], aioli_paper(spread)) >= -1e-12);
+            }
+        }
+
+        /// One class against all others together is the worst case of the proof.
+        #[test]
+        fn larger_coefficients_are_no_lower_bound(classes in 2..9usize, spread in 0.1..12.0f64) {
+            let mut a = vec![0.0; classes];
+            a[0] = -spread;
+            let l = log_odds(spread, classes);
+            let worst = |gamma: f64| {
+                (1..400).map(|i| {
+                    let mut b = vec![0.0; classes];
+                    b[0] = -spread + i as f64 * (l + 2.0) / 400.0;
+                    slack(&a, &b, gamma)
+                }).fold(f64::INFINITY, f64::min)
+            };
+            prop_assert!(worst(tight(l)) >= -1e-12);
+            prop_assert!(worst(1.05 * tight(l)) < -1e-9);
+            prop_assert!(worst(folklore_paper(spread / 2.0, classes)) < -1e-9);
+        }
+    }
+
+    #[test]
+    fn parses_what_it_prints() {
+        for curvature in [Curvature::Safe, Curvature::Tight, Curvature::Paper, Curvature::Value(0.125)] {
+            assert_eq!(curvature.to_string().parse(), Ok(curvature));
+        }
+        for bad in ["", "Safe", "0", "-1", "inf", "nan", "inf"] {
+            let error = bad.parse::<Curvature>().expect_err(bad).to_string();
+            assert!(error.contains(&format!("'{bad}'")), "{error}");
+        }
+        assert_eq!(Curvature::Safe.coefficient(2.0, 9.0), 0.25);
+        assert_eq!(Curvature::Paper.coefficient(2.0, 9.0), 9.0);
     }
 }

@@ -1,0 +1,58 @@
+//! What can end a command early, as one sentence and an exit code.
+
+use std::fmt;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line asks for something that does not exist: exit code 1.
+    Usage(String),
+    /// Data, files or output: exit code 2.
+    Data(String),
+    /// Whoever read our output has gone away; not worth a word.
+    ClosedPipe,
+}
+
+impl Failure {
+    /// Exit code 1.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    /// Exit code 2.
+    pub(crate) fn data(message: impl fmt::Display) -> Self {
+        Self::Data(message.to_string())
+    }
+
+    /// Standard output could not be written.
+    pub(crate) fn output(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            _ => Self::Data(format!("standard output: {error}")),
+        }
+    }
+
+    /// The process's exit code.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 1,
+            Self::Data(_) => 2,
+            Self::ClosedPipe => 0,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) | Self::Data(message) => f.write_str(message),
+            Self::ClosedPipe => f.write_str("the reader of standard output has gone away"),
+        }
+    }
+}
+
+impl From<noregret::param::ParamError> for Failure {
+    fn from(error: noregret::param::ParamError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}

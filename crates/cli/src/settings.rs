@@ -1,0 +1,56 @@
+//! `--set name=value`: parameters of the learner, and the facts of the problem among them.
+
+use noregret::learner::Classes;
+use noregret::param::{ParamError, ParamValue, Value, Values};
+use noregret::problem::Problem;
+use noregret::registry::Entry;
+
+use crate::failure::Failure;
+
+/// The settings of a command line: dimensions apart, everything else for the learner.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) classes: Option<u64>,
+    pub(crate) features: Option<u64>,
+    pub(crate) params: Values,
+}
+
+impl Settings {
+    /// Reads `name=value` words. `classes` and `features` are facts of the problem; the rest is the learner's.
+    pub(crate) fn parse(words: &[String]) -> Result<Self, Failure> {
+        let mut settings = Self::default();
+        for word in words {
+            let (name, value) = word.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("--set {word}: must be name=value, as in --set norm=2"))
+            })?;
+            let (name, value) = (name.trim(), Value::from(value.trim()));
+            match name {
+                "classes" => settings.classes = Some(count(name, &value)?),
+                "features" => settings.features = Some(count(name, &value)?),
+                _ => {
+                    if settings.params.insert(name.to_owned(), value).is_some() {
+                        return Err(Failure::usage(format!("--set {name}: given twice")));
+                    }
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    /// The problem that the settings alone describe, for `entry`: dimensions must be given, except where the
+    /// learner leaves no choice.
+    pub(crate) fn problem(&self, entry: &Entry) -> Result<Problem, Failure> {
+        let classes = match (self.classes, entry.about.accepts.classes) {
+            (Some(classes), _) => classes,
+            (None, Classes::Two) => 2,
+            (None, Classes::Real) => 1,
+            (None, Classes::Any) => return Err(Failure::usage("--set classes=K: must be given")),
+        };
+        let features = self.features.ok_or_else(|| Failure::usage("--set features=D: must be given"))?;
+        Ok(Problem::new(classes as usize, features as usize))
+    }
+}
+
+fn count(name: &str, value: &Value) -> Result<u64, Failure> {
+    u64::from_value(value).ok_or_else(|| ParamError::invalid(name, value, u64::NEED).into())
+}

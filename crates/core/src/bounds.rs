@@ -1,0 +1,257 @@
+//! The theorems' right-hand sides, one function each.
+//!
+//! A bound is about comparators in a ball of norm $B$; which norm is said at each function. "Regret" is the learner's
+//! total loss minus the comparator's, natural logarithms, over all rounds so far. Functions that take sums over
+//! rounds (`trace_sum`, `slack`, `log_det`, …) are data-dependent and hold for the stream that the sums were taken on.
+//!
+//! Sources: FOLKLORE = Agarwal, Kale, Zimmert, "Efficient Methods for Online Multiclass Logistic Regression"; AIOLI =
+//! Jézéquel, Gaillard, Rudi, "Efficient improper learning for online logistic regression" (2020); GAF = Jézéquel,
+//! Gaillard, Rudi, "Mixability made efficient" (2021); SOBA = Beygelzimer, Orabona, Zhang, "Efficient online bandit
+//! multiclass learning with Õ(√T) regret" (2017); Gaptron = van der Hoeven, "Exploiting the surrogate gap in online
+//! multiclass classification" (2020). "Derived" marks what is in none of them.
+
+use std::f64::consts::SQRT_2;
+
+/// What bounds depend on beyond a learner's parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting {
+    /// Number of classes $K \ge 2$.
+    pub classes: usize,
+    /// Number of features $d \ge 1$.
+    pub features: usize,
+    /// $R$: every row satisfies $\lVert x \rVert_2 \le R$.
+    pub radius: f64,
+    /// $B$: the norm of the comparators is at most this.
+    pub norm: f64,
+    /// $T$: number of rounds, or the sum of their importance weights.
+    pub rounds: f64,
+}
+
+impl Setting {
+    /// The same setting with $B \sqrt{K}$ for $B$: the Frobenius ball around all matrices with rows of norm at most $B$.
+    pub fn rows_in_frobenius_ball(self) -> Self {
+        Self { norm: self.norm * (self.classes as f64).sqrt(), ..self }
+    }
+
+    fn k(&self) -> f64 {
+        self.classes as f64
+    }
+
+    fn d(&self) -> f64 {
+        self.features as f64
+    }
+
+    /// $\sum_t \lVert x_t \rVert^2 \le TR^2$.
+    fn energy(&self) -> f64 {
+        self.rounds * self.radius * self.radius
+    }
+}
+
+/// FOLKLORE's regret: $\lambda \lVert \Pi W \rVert_F^2 + \frac14 \sum_t \mathrm{Tr}(A_{t-1}^{-1} H_t)$.
+///
+/// For every comparator $W$ on which the curvature is valid (rows of norm at most $B$), and any $\lambda > 0$;
+/// `centred_norm_squared` is $\lVert \Pi W \rVert_F^2$, with the mean row taken off, at most $KB^2$ on the ball. Derived
+/// from the proof of FOLKLORE's Theorem 3.3, keeping a factor 1/4 that the proof drops.
+pub fn folklore_trace(regularization: f64, centred_norm_squared: f64, trace_sum: f64) -> f64 {
+    regularization * centred_norm_squared + 0.25 * trace_sum
+}
+
+/// FOLKLORE's regret, in closed form: $\lambda K B^2 + \frac{(K-1)d}{4\gamma} \ln(1 + \frac{2\gamma TR^2}{\lambda Kd})$.
+///
+/// For rows of norm at most $B$, a valid curvature $\gamma$, and $\lambda \ge \gamma R^2$ (times the largest importance
+/// weight). Derived from [`folklore_trace`].
+pub fn folklore(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
+    let (k, d) = (setting.k(), setting.d());
+    let log = (2.0 * curvature * setting.energy() / (regularization * k * d)).ln_1p();
+    regularization * k * setting.norm.powi(2) + (k - 1.0) * d / (4.0 * curvature) * log
+}
+
+/// FOLKLORE's regret as printed: $K (2BR + (BR + \ln(K)/2)\, d \ln(1+T))$ (proof of
+/// Theorem 3.3), for $\lambda = 2R/B$ and rows of
+/// norm at most $B$.
+///
+/// The proof rests on an invalid curvature, with which the bound fails. With a valid one, $\gamma$, it holds where
+/// $1/(4\gamma) \le BR + \ln(K)/2$.
+pub fn folklore_paper(setting: &Setting) -> f64 {
+    let br = setting.norm * setting.radius;
+    setting.k() * (2.0 * br + (br + 0.5 * setting.k().ln()) * setting.d() * setting.rounds.ln_1p())
+}
+
+/// A certificate of FOLKLORE's regret: $\lambda \lVert \Pi W \rVert_F^2 + \text{slack}_T + \frac14 G_T^\top A_T^{-1} G_T$.
+///
+/// For every comparator of [`folklore_trace`], which it never exceeds. `slack` is
+/// $\sum_t \langle p_t - y_t, z_t \rangle - \gamma z_t^\top S_t z_t$; `quadratic` is $G_T^\top A_T^{-1} G_T$. Derived.
+pub fn folklore_certificate(
+    regularization: f64,
+    centred_norm_squared: f64,
+    slack: f64,
+    quadratic: f64,
+) -> f64 {
+    regularization * centred_norm_squared + slack + 0.25 * quadratic
+}
+
+/// AIOLI's regret: $\lambda B^2 + d(1+BR) \ln(1 + \frac{TR^2}{8d(1+BR)\lambda})$ (Theorem 1 of the paper).
+///
+/// For binary labels and $\lVert \theta \rVert_2 \le B$; $\lambda = 1/B^2$ is the paper's choice.
+pub fn aioli(setting: &Setting, regularization: f64) -> f64 {
+    aioli_curvature(
+        setting,
+        regularization,
+        crate::kernel::curvature::aioli_paper(setting.norm * setting.radius),
+    )
+}
+
+/// AIOLI's regret for any valid curvature $\kappa$: $\lambda B^2 + \frac{d}{2\kappa} \ln(1 + \frac{\kappa TR^2}{4d\lambda})$.
+///
+/// For binary labels and $\lVert \theta \rVert_2 \le B$; derived. At $\kappa = 1/(2(1+BR))$ it is [`aioli`].
+pub fn aioli_curvature(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
+    let log = (curvature * setting.energy() / (4.0 * setting.d() * regularization)).ln_1p();
+    aioli_log_det(setting, regularization, curvature, setting.d() * log)
+}
+
+/// AIOLI's and kernel AIOLI's regret: $\lambda B^2 + \frac{1}{2\kappa}$ `log_det`, for $\lVert \theta \rVert \le B$.
+///
+/// `log_det` is $\ln\det(A_T/\lambda)$, which for kernels is
+/// $\ln\det(I + D^{1/2} K_T D^{1/2}/\lambda)$ with $D$ the diagonal of weights $\kappa\pi_t$; or the larger
+/// $\ln\det(I + \frac{\kappa}{4\lambda} K_T)$, known before the labels are. Derived.
+pub fn aioli_log_det(setting: &Setting, regularization: f64, curvature: f64, log_det: f64) -> f64 {
+    regularization * setting.norm.powi(2) + log_det / (2.0 * curvature)
+}
+
+/// A certificate of AIOLI's regret: $\lambda \lVert \theta \rVert^2 + \text{slack}_T + b_T^\top A_T^{-1} b_T$.
+///
+/// `slack` is $\sum_t -\sigma(-u_t) u_t - \kappa \pi_t s_t^2$ with $u_t = y_t s_t$; `quadratic` is
+/// $b_T^\top A_T^{-1} b_T$. Derived.
+pub fn aioli_certificate(regularization: f64, norm_squared: f64, slack: f64, quadratic: f64) -> f64 {
+    regularization * norm_squared + slack + quadratic
+}
+
+/// GAF's regret for logistic loss: $\lambda B^2 + Kd (\frac12 + \frac{2\sqrt3}{\beta}) \ln(1 + \frac{T\beta R^2}{2\lambda})$.
+///
+/// For $\lVert W \rVert_F \le B$, $\beta = 1/(\ln(K)/2 + BR + 1)$ and $\lambda \ge 4R^2\max(4, Kd)$ (Theorem 1
+/// applied as in Corollary 2 of the paper, with its constants).
+pub fn gaf(setting: &Setting, regularization: f64, beta: f64) -> f64 {
+    let log = (beta * setting.energy() / (2.0 * regularization)).ln_1p();
+    gaf_log_det(setting, regularization, beta, setting.k() * setting.d() * log)
+}
+
+/// GAF's regret for logistic loss, as [`gaf`] with the data's own `log_det` $= \ln\det(A_T/\lambda)$.
+pub fn gaf_log_det(setting: &Setting, regularization: f64, beta: f64, log_det: f64) -> f64 {
+    regularization * setting.norm.powi(2) + (0.5 + 2.0 * 3f64.sqrt() / beta) * log_det
+}
+
+/// Vovk, Azoury and Warmuth's regret for squared loss: $\lambda B^2 + dY^2 \ln(1 + \frac{TR^2}{\lambda d})$.
+///
+/// For $\lVert \theta \rVert_2 \le B$ and targets in $[-Y, Y]$, `target_bound` being $Y$. The standard bound, sharper than
+/// the one in GAF's section 4.1.
+pub fn vaw(setting: &Setting, regularization: f64, target_bound: f64) -> f64 {
+    let log = (setting.energy() / (regularization * setting.d())).ln_1p();
+    regularization * setting.norm.powi(2) + setting.d() * target_bound.powi(2) * log
+}
+
+/// Projected online gradient descent's regret with rates $\eta_t = 2B/(G\sqrt t)$: $3BG\sqrt T$, $G = \sqrt2 R$.
+///
+/// Multiclass logistic loss (a gradient's Frobenius norm is at most $G$) and $\lVert W \rVert_F \le B$; for the row ball
+/// see [`Setting::rows_in_frobenius_ball`]. Zinkevich (2003).
+pub fn ogd_square_root(setting: &Setting) -> f64 {
+    3.0 * ogd_constant(setting)
+}
+
+/// Projected online gradient descent's regret with the constant rate $\eta = B/(G\sqrt T)$: $BG\sqrt T$.
+///
+/// As [`ogd_square_root`] otherwise.
+pub fn ogd_constant(setting: &Setting) -> f64 {
+    setting.norm * SQRT_2 * setting.radius * setting.rounds.sqrt()
+}
+
+/// Online Newton step's regret: $5(\frac1\alpha + G D) Kd \ln T$ (Hazan, Agarwal, Kale, 2007), $G = \sqrt2R$, $D = 2B$.
+///
+/// Multiclass logistic loss, $\lVert W \rVert_F \le B$, $T \ge 2$, exp-concavity $\alpha = e^{-\sqrt2BR}/(K-1)$ (derived,
+/// exact), $\gamma = \frac12\min(\frac1{4GD}, \alpha)$ and $\varepsilon = 1/(\gamma D)^2$.
+pub fn ons(setting: &Setting) -> f64 {
+    let spread = crate::kernel::curvature::frobenius_spread(setting.norm, setting.radius);
+    let inverse_concavity = (setting.k() - 1.0) * spread.exp();
+    let gradient_diameter = SQRT_2 * setting.radius * 2.0 * setting.norm;
+    5.0 * (inverse_concavity + gradient_diameter) * setting.k() * setting.d() * setting.rounds.ln()
+}
+
+/// Vovk's aggregating algorithm's regret, binary logistic loss: $d(1 + \ln\frac{2BRT}{d})$, or $2BRT$ where that is below $d$.
+///
+/// For a uniform prior on $\lVert \theta \rVert_2 \le B$. Derived: a ball of radius $\varepsilon B$ has $\varepsilon^d$ of the
+/// prior, and its points lose at most $2BRT\varepsilon$ more.
+pub fn aggregating_binary(setting: &Setting) -> f64 {
+    aggregating(setting.d(), 2.0 * setting.norm * setting.radius * setting.rounds)
+}
+
+/// Vovk's aggregating algorithm's regret, multiclass logistic loss: $Kd(1 + \ln\frac{4BRT}{Kd})$, or $4BRT$ where that is
+/// below $Kd$.
+///
+/// For a uniform prior on matrices with rows of norm at most $B$. Derived as [`aggregating_binary`]; Foster et al.
+/// (2018) state $O(Kd\ln(BT))$.
+pub fn aggregating_rows(setting: &Setting) -> f64 {
+    aggregating(setting.k() * setting.d(), 4.0 * setting.norm * setting.radius * setting.rounds)
+}
+
+/// $\min_{\varepsilon \le 1} n\ln\frac1\varepsilon + \varepsilon$ `variation`.
+fn aggregating(n: f64, variation: f64) -> f64 {
+    if variation < n { variation } else { n * (1.0 + (variation / n).ln()) }
+}
+
+/// The multiclass Perceptron's mistakes, from the comparator's total hinge loss $H$: $H + 2X^2U^2 + XU\sqrt{2H}$.
+///
+/// For any comparator of Frobenius norm `norm` $U$, its margins measured with the multiclass hinge loss, and rows of norm
+/// at most `radius` $X$. SOBA's Theorem 1.
+pub fn perceptron_hinge(hinge_sum: f64, norm: f64, radius: f64) -> f64 {
+    let xu = norm * radius;
+    hinge_sum + 2.0 * xu * xu + xu * (2.0 * hinge_sum).sqrt()
+}
+
+/// The multiclass Perceptron's mistakes, from the comparator's total squared hinge loss $H$:
+/// $H + 2X^2U^2 + 2\sqrt2XU\sqrt H$. As [`perceptron_hinge`] otherwise; both hold at once.
+pub fn perceptron_squared_hinge(squared_hinge_sum: f64, norm: f64, radius: f64) -> f64 {
+    let xu = norm * radius;
+    squared_hinge_sum + 2.0 * xu * xu + 2.0 * SQRT_2 * xu * squared_hinge_sum.sqrt()
+}
+
+/// The largest $\eta$ of [`second_order_perceptron`]: $\min(1, 2/(2X\max_k\lVert U_k \rVert + 1))$, for rows of norm at most
+/// `radius` $X$ and `max_row_norm` $= \max_k \lVert U_k \rVert_2$ of the comparator.
+pub fn second_order_perceptron_eta(max_row_norm: f64, radius: f64) -> f64 {
+    (2.0 / (2.0 * radius * max_row_norm + 1.0)).min(1.0)
+}
+
+/// The second-order Perceptron's mistakes: $H_\eta + \frac{a\eta}{2-\eta} U^2 + \frac{Q}{\eta(2-\eta)}$.
+///
+/// From the proof of SOBA's Theorem 2 with full information. `eta_loss_sum` is the comparator's total $\eta$-loss
+/// $H_\eta$ ([`crate::loss::hinge::eta_loss`]), $0 < \eta \le$ [`second_order_perceptron_eta`], `norm` its Frobenius
+/// norm $U$, `regularization` $a$, and `quadratic_sum` $Q = \sum_t n_t z_t^\top A_t^{-1} z_t$, at most
+/// [`second_order_perceptron_log`]. The full matrix only: the diagonal variant has no theorem.
+pub fn second_order_perceptron(
+    eta_loss_sum: f64,
+    eta: f64,
+    regularization: f64,
+    norm: f64,
+    quadratic_sum: f64,
+) -> f64 {
+    eta_loss_sum + regularization * eta / (2.0 - eta) * norm.powi(2) + quadratic_sum / (eta * (2.0 - eta))
+}
+
+/// A bound of `quadratic_sum` in [`second_order_perceptron`]: $dK\ln(1 + \frac{2X^2T'}{adK})$ after $T'$ updates
+/// (`setting.rounds`), for `regularization` $a$ and rows of norm at most $X$ (`setting.radius`). SOBA's Lemma 3, whose
+/// simpler form $dK\ln T$ fails for $dK \le 3$.
+pub fn second_order_perceptron_log(setting: &Setting, regularization: f64) -> f64 {
+    let n = setting.k() * setting.d();
+    n * (2.0 * setting.energy() / (regularization * n)).ln_1p()
+}
+
+/// Gaptron's expected mistakes beyond the comparator's surrogate loss: $\frac{U^2}{2\eta} + \gamma T\frac{K-1}{K}$.
+///
+/// For a comparator of Frobenius norm at most $U$ (`setting.norm`), which the ball that Gaptron projects to contains.
+/// With full information `exploration` $\gamma$ is 0 and `rate` $\eta$ at most
+/// [`crate::loss::gap::Surrogate::full_information_rate`], where the bound is $KX^2U^2/\ln2$ (logistic, against losses
+/// in bits), $K^2X^2U^2/(2(K-1))$ (hinge), $2KX^2U^2$ (smooth hinge): Gaptron's Theorems 1 to 3.
+pub fn gaptron(setting: &Setting, rate: f64, exploration: f64) -> f64 {
+    setting.norm.powi(2) / (2.0 * rate) + exploration * setting.rounds * (setting.k() - 1.0) / setting.k()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! The multiclass hinge loss and its relatives: functions of the margin $m$ of the true class.
+
+use crate::prediction::argmax;
+
+/// How far the true class is ahead of all others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margin {
+    /// $m = s_y - \max_{k \ne y} s_k$.
+    pub value: f64,
+    /// The best other class $\bar y = \arg\max_{k \ne y} s_k$; among equals the first.
+    pub rival: usize,
+}
+
+/// The margin of class `label` under `scores` of at least two classes.
+pub fn margin(scores: &[f64], label: usize) -> Margin {
+    let rival = runner_up(scores, label);
+    Margin { value: scores[label] - scores[rival], rival }
+}
+
+/// The best class other than `class`; among equals the first.
+pub(super) fn runner_up(scores: &[f64], class: usize) -> usize {
+    let (before, after) = (&scores[..class], &scores[class + 1..]);
+    match (before.is_empty(), after.is_empty()) {
+        (true, _) => class + 1 + argmax(after),
+        (_, true) => argmax(before),
+        _ => {
+            let (first, second) = (argmax(before), class + 1 + argmax(after));
+            if scores[second] > scores[first] { second } else { first }
+        }
+    }
+}
+
+/// Writes to `out` the gradient in the scores of a loss whose derivative in the margin is `slope`:
+/// `slope` $(e_y - e_{\bar y})$.
+pub fn margin_gradient(slope: f64, label: usize, rival: usize, out: &mut [f64]) {
+    out.fill(0.0);
+    out[label] = slope;
+    out[rival] = -slope;
+}
+
+/// The hinge loss $[1 - m]_+$.
+pub fn hinge(m: f64) -> f64 {
+    (1.0 - m).max(0.0)
+}
+
+/// A derivative of [`hinge`] in the margin: -1 for $m < 1$, else 0.
+pub fn hinge_slope(m: f64) -> f64 {
+    if m < 1.0 { -1.0 } else { 0.0 }
+}
+
+/// The squared hinge loss $[1 - m]_+^2$.
+pub fn squared_hinge(m: f64) -> f64 {
+    hinge(m) * hinge(m)
+}
+
+/// The derivative $-2[1 - m]_+$ of [`squared_hinge`] in the margin.
+pub fn squared_hinge_slope(m: f64) -> f64 {
+    -2.0 * hinge(m)
+}
+
+/// The $\eta$-loss $1 - 2m/(2-\eta) + \eta m^2/(2-\eta)$ for $m \le 1$, else 0 (Beygelzimer, Orabona, Zhang, SOBA).
+///
+/// `eta` in [0, 1] goes from [`hinge`] (0) to [`squared_hinge`] (1). Convex, non-increasing, zero iff $m \ge 1$.
+pub fn eta_loss(m: f64, eta: f64) -> f64 {
+    // 1 - m is a factor of the polynomial; the product is never below 0.
+    if m <= 1.0 { (1.0 - m) * (2.0 - eta - eta * m) / (2.0 - eta) } else { 0.0 }
+}
+
+/// A derivative of [`eta_loss`] in the margin: $(2 \eta m - 2)/(2-\eta)$ for $m < 1$, else 0.
+pub fn eta_slope(m: f64, eta: f64) -> f64 {
+    if m < 1.0 { (2.0 * eta * m - 2.0) / (2.0 - eta) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finite_difference;
+    use super::*;
+    use crate::testing::assert_close;
+
+    #[test]
+    fn margins_by_hand() {
+        let scores = [1.0, 3.0, 3.0, -2.0];
+        assert_eq!(margin(&scores, 1), Margin { value: 0.0, rival: 2 });
+        assert_eq!(margin(&scores, 0), Margin { value: -2.0, rival: 1 });
+        assert_eq!(margin(&scores, 3), Margin { value: -5.0, rival: 1 });
+        assert_eq!(margin(&[0.0, 0.0], 1), Margin { value: 0.0, rival: 0 });
+    }
+
+    #[test]
+    fn eta_goes_from_hinge_to_squared_hinge() {
+        for m in [-3.0, -0.5, 0.0, 0.3, 1.0, 1.5] {
+            assert_close(eta_loss(m, 0.0), hinge(m), 1e-15, "hinge");
+            assert_close(eta_loss(m, 1.0), squared_hinge(m), 1e-15, "squared hinge");
+            assert_eq!(eta_slope(m, 0.0), hinge_slope(m));
+            assert_close(eta_slope(m, 1.0), squared_hinge_slope(m), 1e-15, "squared hinge");
+        }
+        assert_close(eta_loss(-1.0, 0.5), 1.0 + 2.0 / 1.5 + 0.5 / 1.5, 1e-15, "by the definition");
+    }
+
+    #[test]
+    fn every_loss_is_at_least_one_on_a_mistake() {
+        for m in [-2.0, -0.1, 0.0] {
+            for eta in [0.0, 0.3, 1.0] {
+                assert!(eta_loss(m, eta) >= 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_are_derivatives() {
+        let mut c = [0.0; 3];
+        for scores in [[0.2, 0.5, -0.3], [2.0, 0.1, 0.4], [1.0, -1.0, 0.5]] {
+            for label in 0..3 {
+                let Margin { value, rival } = margin(&scores, label);
+                let of = |loss: fn(f64) -> f64| move |s: &[f64]| loss(margin(s, label).value);
+                margin_gradient(hinge_slope(value), label, rival, &mut c);
+                finite_difference::check(of(hinge), &scores, &c);
+                margin_gradient(squared_hinge_slope(value), label, rival, &mut c);
+                finite_difference::check(of(squared_hinge), &scores, &c);
+                margin_gradient(eta_slope(value, 0.4), label, rival, &mut c);
+                finite_difference::check(of(|m| eta_loss(m, 0.4)), &scores, &c);
+            }
+        }
+    }
+}

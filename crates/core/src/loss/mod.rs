@@ -1,0 +1,26 @@
+//! The losses, as pure functions of scores (or of a margin) and the truth.
+//!
+//! For a linear learner with scores $s = Wx$ the gradient of a loss in $W$ is $c \otimes x$; every loss here gives the
+//! coefficients $c \in \mathbb{R}^K$, its gradient in the scores.
+
+pub mod gap;
+pub mod hinge;
+pub mod logistic;
+pub mod smooth_hinge;
+pub mod squared;
+
+#[cfg(test)]
+mod finite_difference {
+    /// Panics unless `gradient` is the gradient of `loss` at `scores`.
+    pub(super) fn check(loss: impl Fn(&[f64]) -> f64, scores: &[f64], gradient: &[f64]) {
+        let step = 1e-6;
+        for k in 0..scores.len() {
+            let mut moved = scores.to_vec();
+            moved[k] = scores[k] + step;
+            let above = loss(&moved);
+            moved[k] = scores[k] - step;
+            let slope = (above - loss(&moved)) / (2.0 * step);
+            assert!((slope - gradient[k]).abs() < 1e-7, "{scores:?}, class {k}: {slope} {}", gradient[k]);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Reference traces for tests: small ones are part of the project, the rest lies beside it.
+
+use serde_json::Value;
+
+/// `testdata/vectors/<name>.json`, a reference that is part of the project.
+pub(crate) fn vector(name: &str) -> Value {
+    let path = format!("{}/../../testdata/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// `vectors/<name>.json` of the shared references (`NOREGRET_SHARED`, or `shared` beside the repository).
+///
+/// `None` where they are absent, said on stderr: the test that asked is then skipped.
+pub(crate) fn shared_vector(name: &str) -> Option<Value> {
+    let root = std::env::var("NOREGRET_SHARED")
+        .unwrap_or_else(|_| format!("{}/../../../shared", env!("CARGO_MANIFEST_DIR")));
+    let path = format!("{root}/vectors/{name}.json");
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))),
+        Err(error) => {
+            eprintln!("skipped: {path}: {error}");
+            None
+        }
+    }
+}
+
+/// A JSON number.
+pub(crate) fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// A JSON number that counts something.
+pub(crate) fn count(value: &Value) -> usize {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no count")) as usize
+}
+
+/// The items of a JSON array.
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or_else(|| panic!("{value} is no array"))
+}
+
+/// The numbers of a JSON array, nested arrays flattened in order.
+pub(crate) fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(numbers).collect(),
+        other => vec![number(other)],
+    }
+}
+
+/// Panics unless `got` is within `tolerance`, absolute plus relative, of `want`.
+pub(crate) fn assert_close(got: f64, want: f64, tolerance: f64, what: &str) {
+    assert!((got - want).abs() <= tolerance * (1.0 + want.abs()), "{what}: got {got}, want {want}");
+}
+
+/// $\ln\det A$ of a positive definite matrix, row by row.
+pub(crate) fn log_det(a: &[f64]) -> f64 {
+    2.0 * cholesky(a).diagonal.iter().map(|l| l.ln()).sum::<f64>()
+}
+
+/// $v^\top A^{-1} v$ for a positive definite matrix $A$, row by row.
+pub(crate) fn quadratic(a: &[f64], v: &[f64]) -> f64 {
+    let factor = cholesky(a);
+    let mut solved: Vec<f64> = Vec::new();
+    for i in 0..v.len() {
+        let known: f64 = solved.iter().enumerate().map(|(j, s)| factor.lower[i * v.len() + j] * s).sum();
+        solved.push((v[i] - known) / factor.diagonal[i]);
+    }
+    solved.iter().map(|s| s * s).sum()
+}
+
+struct Cholesky {
+    lower: Vec<f64>,
+    diagonal: Vec<f64>,
+}
+
+fn cholesky(a: &[f64]) -> Cholesky {
+    let n = a.len().isqrt();
+    let (mut lower, mut diagonal) = (vec![0.0; n * n], Vec::new());
+    for i in 0..n {
+        for j in 0..=i {
+            let known: f64 = (0..j).map(|k| lower[i * n + k] * lower[j * n + k]).sum();
+            let rest: f64 = a[i * n + j] - known;
+            lower[i * n + j] = if i == j { rest.sqrt() } else { rest / lower[j * n + j] };
+        }
+        diagonal.push(lower[i * n + i]);
+    }
+    Cholesky { lower, diagonal }
+}
