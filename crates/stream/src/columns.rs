@@ -224,6 +224,11 @@ impl ColumnMap {
         }
     }
 
+    /// Counts a feature that the reader drops itself.
+    pub(crate) fn drop_one(&mut self) {
+        self.dropped += 1;
+    }
+
     /// Keeps what the row added.
     pub(crate) fn commit(&mut self) {
         self.good = (self.columns.count(), self.dropped);

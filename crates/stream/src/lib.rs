@@ -2,6 +2,8 @@
 
 mod columns;
 mod csv;
+mod csv_layout;
+mod csv_text;
 mod decompress;
 mod format;
 mod libsvm;

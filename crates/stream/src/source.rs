@@ -163,6 +163,19 @@ impl Source {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
+    /// The next bytes, as many as are at hand; none only at the end. They count as read with [`Source::consume`].
+    pub(crate) fn chunk(&mut self) -> Result<&[u8], ReadError> {
+        while self.start == self.end && !self.at_end {
+            self.fill()?;
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Takes `count` bytes of the last [`Source::chunk`]. Their lines are not counted.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.start += count;
+    }
+
     /// Up to `lines` lines without consuming them, fewer if they are very long.
     ///
     /// Waits for that many on a pipe too, so that what is decided from them is the same as for a file.
@@ -222,47 +235,6 @@ impl Source {
     }
 }
 
-/// The text for the csv crate: line ends are all `\n`, and the last line has one.
-///
-/// The crate counts lines by `\n` alone; with `\r\n` its count would lag one line behind.
-impl Read for Source {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let mut written = 0;
-        while written < out.len() {
-            let rest = &self.buffer[self.start..self.end];
-            let cr_may_end_line = rest == b"\r" && !self.at_end;
-            if rest.is_empty() || cr_may_end_line {
-                if self.at_end {
-                    // `line` is not used for lines here: 0 nothing handed out, 1 inside a line, 2 after a line end.
-                    if self.line == 1 {
-                        out[written] = b'\n';
-                        written += 1;
-                        self.line = 2;
-                    }
-                    break;
-                }
-                if written > 0 {
-                    break;
-                }
-                self.fill().map_err(io::Error::other)?;
-                continue;
-            }
-            if rest.starts_with(b"\r\n") {
-                self.start += 1;
-                continue;
-            }
-            // A carriage return at the front is data; the next one may begin a line end.
-            let plain = rest[1..].iter().len().min(out.len() - written - 1);
-            let length = 1 + memchr(b'\r', &rest[1..=plain]).unwrap_or(plain);
-            out[written..written + length].copy_from_slice(&rest[..length]);
-            written += length;
-            self.start += length;
-            self.line = if out[written - 1] == b'\n' { 2 } else { 1 };
-        }
-        Ok(written)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,33 +287,5 @@ mod tests {
             assert_eq!(lines(source).unwrap(), ["a", "b", "c"]);
         }
         assert!(source(b"").peek(1).unwrap().all);
-    }
-
-    #[test]
-    fn bytes_for_the_csv_crate_have_plain_line_ends() {
-        for (text, expected) in [
-            ("a\r\nb\r\n", "a\nb\n"),
-            ("a\rb", "a\rb\n"),
-            ("\r\n\r\r\n", "\n\r\n"),
-            ("a\r", "a\r\n"),
-            ("", ""),
-            ("\r", "\r\n"),
-            ("x\n", "x\n"),
-        ] {
-            let mut all = String::new();
-            source(text.as_bytes()).read_to_string(&mut all).unwrap();
-            assert_eq!(all, expected, "{text:?}");
-            all.clear();
-            let mut drip = Source::from_read(Box::new(Drip(Cursor::new(text.into()))), "a", None).unwrap();
-            drip.read_to_string(&mut all).unwrap();
-            assert_eq!(all, expected, "{text:?}");
-            let mut small = source(text.as_bytes());
-            let mut bytes = vec![];
-            let mut one = [0];
-            while small.read(&mut one).unwrap() > 0 {
-                bytes.push(one[0]);
-            }
-            assert_eq!(bytes, expected.as_bytes(), "{text:?}");
-        }
     }
 }
