@@ -1,1 +1,23 @@
 //! Moving examples.
+
+mod columns;
+mod csv;
+mod csv_layout;
+mod csv_text;
+mod decompress;
+mod format;
+mod libsvm;
+mod ndjson;
+mod options;
+mod read_error;
+mod reader;
+mod row;
+mod source;
+mod vw;
+
+pub use columns::{Columns, Names, hash_name, hash_number};
+pub use format::Format;
+pub use options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
+pub use read_error::{ReadError, ReadErrorKind};
+pub use reader::{Reader, from_read, open};
+pub use row::{ActionCost, Row, RowLabel};
