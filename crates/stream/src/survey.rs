@@ -1,0 +1,117 @@
+//! The first pass over a file: what has to be known before the first prediction.
+
+use noregret::learner::Classes;
+
+use crate::examples::BadRows;
+use crate::labels::Labels;
+use crate::read_error::ReadError;
+use crate::reader::Reader;
+use crate::row::{Row, RowLabel};
+use crate::scale::{Scaler, Scaling};
+
+/// More classes than this are taken for a mistake: a real-valued target, or the wrong label column.
+const MOST_CLASSES: usize = 10_000;
+
+/// Rows of at most this many columns are stored densely whatever they hold.
+const ALWAYS_DENSE: usize = 256;
+
+/// What the first pass found.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// Rows that could be read.
+    pub rows: u64,
+    /// Rows with a label.
+    pub labelled: u64,
+    /// The classes, sorted as people list them. Empty for a real-valued target.
+    pub labels: Labels,
+    /// Columns of the data.
+    pub columns: usize,
+    /// Largest Euclidean norm of a scaled row, without the intercept.
+    pub radius: f64,
+    /// Non-zero values.
+    pub non_zeros: u64,
+}
+
+impl Survey {
+    /// Reads `reader` to its end.
+    ///
+    /// # Errors
+    /// What cannot be read, bad rows in excess of what `bad_rows` allows, or more classes than can be meant.
+    pub fn take(
+        reader: &mut dyn Reader,
+        scaling: Scaling,
+        classes: Classes,
+        bad_rows: BadRows,
+    ) -> Result<Self, SurveyError> {
+        let mut survey =
+            Self { rows: 0, labelled: 0, labels: Labels::default(), columns: 0, radius: 0.0, non_zeros: 0 };
+        let mut scaler = Scaler::new(scaling);
+        let mut row = Row::new();
+        let mut values = Vec::new();
+        let mut bad = 0;
+        loop {
+            match reader.read(&mut row) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) if error.is_row_error() && bad_rows.allow(bad + 1) => {
+                    bad += 1;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            survey.rows += 1;
+            survey.non_zeros += row.values().len() as u64;
+            survey.labelled += u64::from(row.label() != RowLabel::Missing);
+            match row.label() {
+                RowLabel::Name(name) if classes != Classes::Real => {
+                    survey.labels.intern(name);
+                    if survey.labels.len() > MOST_CLASSES {
+                        return Err(SurveyError::TooManyClasses);
+                    }
+                }
+                RowLabel::Distribution(y) if survey.labels.is_empty() => {
+                    survey.labels = (0..y.len())
+                        .map(|class| class.to_string())
+                        .collect::<Vec<_>>()
+                        .try_into()
+                        .expect("numbers differ");
+                }
+                _ => {}
+            }
+            scaler.observe(row.indices(), row.values());
+            values.clear();
+            if scaling == Scaling::Standard {
+                values.resize(reader.columns().count() as usize, 0.0);
+                for (&column, value) in row.indices().iter().zip(row.values()) {
+                    values[column as usize] = *value;
+                }
+                scaler.scale_dense(&mut values);
+            } else {
+                values.extend_from_slice(row.values());
+                scaler.scale_sparse(row.indices(), &mut values);
+            }
+            survey.radius = survey.radius.max(noregret::kernel::vector::dot(&values, &values).sqrt());
+        }
+        survey.columns = reader.columns().count() as usize;
+        survey.labels = survey.labels.sorted();
+        Ok(survey)
+    }
+
+    /// Whether rows are better kept sparse.
+    pub fn is_sparse(&self) -> bool {
+        self.columns > ALWAYS_DENSE && self.non_zeros as f64 <= 0.1 * self.rows as f64 * self.columns as f64
+    }
+}
+
+/// Why a first pass failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SurveyError {
+    /// The data could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The labels are no classes.
+    #[error(
+        "there are more than {MOST_CLASSES} different labels; is it the right label column, or a real-valued target?"
+    )]
+    TooManyClasses,
+}
