@@ -9,7 +9,7 @@ use noregret::learner::{Accepts, Classes};
 use crate::labels::Labels;
 use crate::read_error::{ReadError, ReadErrorKind};
 use crate::row::{Row, RowLabel};
-use crate::scale::{Scaler, Scaling};
+use crate::scale::Scaler;
 
 /// Rows of a larger Euclidean norm than this are refused: their squares, and what a learner computes of them, could
 /// overflow.
@@ -123,8 +123,10 @@ impl Batch for Coming<'_> {
 /// not learn from. Its state is saved with the model.
 #[derive(Clone, Debug)]
 pub struct Encoder {
-    /// The classes; empty for a real-valued target.
+    /// The classes that have come up; empty for a real-valued target.
     pub labels: Labels,
+    /// How many classes the learner was made for. New ones are taken in until they are this many.
+    pub classes: usize,
     /// The scaling and what it has seen.
     pub scaler: Scaler,
     /// Whether feature 0 is the constant 1.
@@ -154,19 +156,22 @@ impl Encoder {
     /// # Errors
     /// What is wrong with the row. The scaler has then seen it all the same: scaling does not depend on labels.
     pub fn encode(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
+        if let RowLabel::Name(name) = row.label()
+            && self.labels.len() < self.classes
+        {
+            self.labels.intern(name);
+        }
         self.scaler.observe(row.indices(), row.values());
-        self.features_of(row, out)?;
-        self.target_of(row, out)
+        self.encode_frozen(row, out)
     }
 
-    /// Makes an example of `row` with the scaling as it stands; the label, if any, is not looked at.
+    /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning.
     ///
     /// # Errors
     /// What is wrong with the row.
-    pub fn encode_unseen(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
-        out.truth = OwnedTruth::Missing;
-        out.weight = 1.0;
-        self.features_of(row, out)
+    pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
+        self.features_of(row, out)?;
+        self.target_of(row, out)
     }
 
     fn features_of(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
@@ -272,22 +277,4 @@ impl Encoder {
 /// Puts a complaint of [`Encoder::encode`] where it belongs: at the file and line of `row`.
 pub(crate) fn row_error(source_name: &str, row: &Row, what: String) -> ReadError {
     ReadError::new(source_name, row.line, ReadErrorKind::Row(what))
-}
-
-/// An encoder for rows of which nothing is known but their `columns`, as tests and generators use it.
-impl Encoder {
-    /// No scaling, no intercept.
-    pub fn plain(labels: Labels, columns: usize, accepts: Accepts) -> Self {
-        Self {
-            labels,
-            scaler: Scaler::new(Scaling::None),
-            intercept: false,
-            sparse: false,
-            columns,
-            accepts,
-            large_row: LargeRow::Warn,
-            radius: f64::INFINITY,
-            large_rows: 0,
-        }
-    }
 }

@@ -76,13 +76,33 @@ pub struct ReadExamples {
     bad: u64,
     first_bad: Option<String>,
     row: Row,
+    frozen: bool,
 }
 
 impl ReadExamples {
     /// The rows of `reader`, which is called `name` in errors.
     pub fn new(reader: Box<dyn Reader>, encoder: Encoder, name: &str, bad_rows: BadRows) -> Self {
         let name = if name == "-" { "standard input" } else { name };
-        Self { reader, encoder, name: name.to_owned(), bad_rows, bad: 0, first_bad: None, row: Row::new() }
+        Self {
+            reader,
+            encoder,
+            name: name.to_owned(),
+            bad_rows,
+            bad: 0,
+            first_bad: None,
+            row: Row::new(),
+            frozen: false,
+        }
+    }
+
+    /// The same rows, with classes and scaling left as they are: for prediction without learning.
+    pub fn frozen(self) -> Self {
+        Self { frozen: true, ..self }
+    }
+
+    /// The row that the last example was made of.
+    pub fn row(&self) -> &Row {
+        &self.row
     }
 
     /// How many bad rows were passed over.
@@ -101,10 +121,17 @@ impl Examples for ReadExamples {
         loop {
             let error = match self.reader.read(&mut self.row) {
                 Ok(false) => return Ok(false),
-                Ok(true) => match self.encoder.encode(&self.row, out) {
-                    Ok(()) => return Ok(true),
-                    Err(what) => row_error(&self.name, &self.row, what),
-                },
+                Ok(true) => {
+                    let encoded = if self.frozen {
+                        self.encoder.encode_frozen(&self.row, out)
+                    } else {
+                        self.encoder.encode(&self.row, out)
+                    };
+                    match encoded {
+                        Ok(()) => return Ok(true),
+                        Err(what) => row_error(&self.name, &self.row, what),
+                    }
+                }
                 Err(error) => error,
             };
             if !error.is_row_error() || !self.bad_rows.allow(self.bad + 1) {

@@ -1,5 +1,6 @@
 //! The names of classes and of real-valued targets.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -25,12 +26,12 @@ impl Labels {
         self.names.is_empty()
     }
 
-    /// The name of a class.
-    ///
-    /// # Panics
-    /// If there is no such class.
-    pub fn name(&self, label: Label) -> &str {
-        &self.names[label.index()]
+    /// The name of a class; `#3` for class 3 of a stream in which it has not come up yet.
+    pub fn name(&self, label: Label) -> Cow<'_, str> {
+        match self.names.get(label.index()) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(format!("#{}", label.index())),
+        }
     }
 
     /// The class called `name`.
@@ -106,6 +107,7 @@ mod tests {
         assert_eq!(seen.find("2"), Some(Label(2)));
         assert_eq!(seen.sorted().find("2"), Some(Label(1)));
         assert_eq!(seen.find("c"), None);
+        assert_eq!((seen.name(Label(1)), seen.name(Label(9))), ("b".into(), "#9".into()));
     }
 
     #[test]

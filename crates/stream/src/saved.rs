@@ -83,6 +83,7 @@ impl Saved {
         let classes = if accepts.classes == Classes::Real { 0 } else { problem.classes };
         let encoder = Encoder {
             labels,
+            classes,
             scaler: Scaler::from_state(encoding.scaling, rows, first, second),
             intercept: encoding.intercept,
             sparse: encoding.sparse && !standard,
@@ -92,7 +93,7 @@ impl Saved {
             radius: problem.radius.unwrap_or(f64::INFINITY),
             large_rows: 0,
         };
-        if encoder.labels.len() != classes
+        if encoder.labels.len() > classes
             || encoding.columns.checked_add(usize::from(encoding.intercept)) != Some(problem.features)
         {
             return Err(ModelError::Damaged("its classes or columns do not fit its learner".to_owned()));
