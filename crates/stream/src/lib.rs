@@ -8,6 +8,7 @@ mod decompress;
 mod format;
 mod libsvm;
 mod ndjson;
+mod ndjson_visit;
 mod options;
 mod read_error;
 mod reader;
