@@ -108,7 +108,7 @@ impl Cell {
 
     #[cold]
     fn fault(&self, message: String) -> ReadErrorKind {
-        ReadErrorKind::Cell { column: self.name.clone(), message }
+        ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
     }
 
     fn number(&self, cell: &[u8], saved: bool) -> Result<f64, ReadErrorKind> {

@@ -12,6 +12,7 @@ mod format;
 pub mod labels;
 mod libsvm;
 mod ndjson;
+mod ndjson_visit;
 mod options;
 mod read_error;
 mod reader;

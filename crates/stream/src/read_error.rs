@@ -46,7 +46,9 @@ pub enum ReadErrorKind {
     Row(String),
     /// One named cell of the row is malformed.
     Cell {
-        /// Name of the column or key.
+        /// `column` or `key`.
+        noun: &'static str,
+        /// Its name.
         column: String,
         /// What is wrong, with the value.
         message: String,
@@ -108,7 +110,7 @@ impl fmt::Display for ReadError {
             }
             ReadErrorKind::InvalidUtf8 => f.write_str("the row is not UTF-8 text"),
             ReadErrorKind::Layout(message) | ReadErrorKind::Row(message) => f.write_str(message),
-            ReadErrorKind::Cell { column, message } => write!(f, "column {}: {message}", shown(column)),
+            ReadErrorKind::Cell { noun, column, message } => write!(f, "{noun} {}: {message}", shown(column)),
         }
     }
 }
@@ -145,8 +147,11 @@ mod tests {
 
     #[test]
     fn one_sentence_on_one_line() {
-        let error =
-            ReadError::new("a.csv", 3, ReadErrorKind::Cell { column: "age".into(), message: "is x".into() });
+        let error = ReadError::new(
+            "a.csv",
+            3,
+            ReadErrorKind::Cell { noun: "column", column: "age".into(), message: "is x".into() },
+        );
         assert_eq!(error.to_string(), r#"a.csv:3: column "age": is x"#);
         assert_eq!((error.is_row_error(), error.line(), error.column()), (true, Some(3), Some("age")));
         let error = ReadError::new("standard input", 0, ReadErrorKind::Empty);
