@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// One round a line, for tests and debugging: NDJSON in, NDJSON out, the bare algorithm
     Trace(TraceArgs),
+    /// See two learners on a small noisy, drifting stream made on the spot: no data needed
+    Demo(DemoArgs),
     /// Write completions for a shell
     Completions(CompletionsArgs),
 }

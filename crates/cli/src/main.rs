@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => cmd::predict::run(args),
         Command::List(args) => cmd::list::run(args),
         Command::Inspect(args) => cmd::inspect::run(args),
+        Command::Demo(args) => cmd::demo::run(args),
         Command::Trace(args) => cmd::trace::run(args),
         Command::Completions(args) => {
             clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut std::io::stdout());

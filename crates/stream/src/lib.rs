@@ -14,6 +14,7 @@ mod libsvm;
 mod ndjson;
 mod ndjson_visit;
 mod options;
+pub mod plot;
 mod read_error;
 mod reader;
 mod row;
@@ -23,6 +24,7 @@ pub mod scale;
 pub mod score;
 mod source;
 pub mod survey;
+pub mod synthetic;
 mod vw;
 
 pub use columns::{Columns, Names, hash_name, hash_number};

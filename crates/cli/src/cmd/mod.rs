@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub(crate) mod demo;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod predict;
