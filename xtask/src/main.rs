@@ -35,7 +35,11 @@ fn test() -> Result<(), String> {
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
     cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     // Nextest runs tests of different binaries side by side; the plain runner does without an installation.
-    if Command::new("cargo").args(["nextest", "--version"]).output().is_ok_and(|output| output.status.success()) {
+    if Command::new("cargo")
+        .args(["nextest", "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         cargo(&["nextest", "run", "--workspace", "--run-ignored", "all", "--no-fail-fast"], &[])?;
         cargo(&["test", "--workspace", "--doc", "--quiet"], &[])
     } else {
@@ -142,10 +146,14 @@ fn run(data: &Path, learner: &str) -> Result<Summary, String> {
     if !output.status.success() {
         return Err(format!("{}: {errors}", data.display()));
     }
-    let peak = errors.lines().find_map(|line| line.strip_prefix("peak ")).and_then(|kib| kib.parse::<f64>().ok());
+    let peak =
+        errors.lines().find_map(|line| line.strip_prefix("peak ")).and_then(|kib| kib.parse::<f64>().ok());
     let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().unwrap_or_default().to_owned();
-    Ok(Summary { text: last, peak_memory: peak.map_or_else(String::new, |kib| format!("{:.0} MiB", kib / 1024.0)) })
+    Ok(Summary {
+        text: last,
+        peak_memory: peak.map_or_else(String::new, |kib| format!("{:.0} MiB", kib / 1024.0)),
+    })
 }
 
 fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {

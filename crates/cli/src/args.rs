@@ -111,8 +111,8 @@ pub(crate) struct RunArgs {
     /// A parameter, see `noregret list NAME`; for a pipe also classes and features
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default: standard;
-    /// for sparse data maxabs]
+    /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default:
+    /// standard; maxabs for more than 1024 columns]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Leave out the constant feature

@@ -43,7 +43,7 @@
 //! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest. Predictions are
 //!   identical.
 //! * The inner problem is solved to machine precision by damped Newton, not by gradient descent.
-//! * $B$ has no theoretical default: `norm` is $10/R$, so that the best comparator reaches logits of $\pm 10$ whatever the
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$ whatever the
 //!   units of $x$.
 //! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret.
 //!
@@ -72,7 +72,7 @@ params! {
     /// Parameters of [`Folklore`].
     pub struct FolkloreParams {
         /// Bound $B$ on the Euclidean norm of every row of the comparator, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Weight $\lambda$ of the comparator's squared Frobenius norm, > 0; the guarantee needs at least $\gamma R^2$.
@@ -190,7 +190,7 @@ impl Algorithm for Folklore {
     fn new(params: FolkloreParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
         let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
