@@ -1,5 +1,6 @@
 //! The mathematics of online multiclass learning.
 
+pub mod batch;
 pub mod bounds;
 pub mod kernel;
 pub mod loss;
