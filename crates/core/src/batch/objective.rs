@@ -149,15 +149,18 @@ impl<'a> Objective<'a> {
         }
     }
 
-    /// $\omega V^\top (\mathrm{diag}(p) - pp^\top) V$, q x q: the weighted covariance of the rows of $V$.
+    /// The lower triangle of $\omega V^\top S V$, q x q, with $S = \mathrm{diag}(p) - pp^\top$.
+    ///
+    /// As $(SV)_{kj} = p_k \sum_l p_l (V_{kj} - V_{lj})$: taking a mean off instead would cancel where $p$ is nearly a
+    /// unit vector, and the sum of many such terms would no longer be positive semidefinite.
     fn curvature(&self, weight: f64, p: &[f64], out: &mut [f64]) {
         let q = self.q;
-        let mean = |i: usize| p.iter().zip(self.basis.chunks_exact(q)).map(|(p, v)| p * v[i]).sum::<f64>();
-        for i in 0..q {
-            let mean_i = mean(i);
-            for j in 0..=i {
-                let rows = p.iter().zip(self.basis.chunks_exact(q));
-                out[i * q + j] = weight * rows.map(|(p, v)| p * (v[i] - mean_i) * v[j]).sum::<f64>();
+        out.fill(0.0);
+        for (p_k, v_k) in p.iter().zip(self.basis.chunks_exact(q)) {
+            for j in 0..q {
+                let others = p.iter().zip(self.basis.chunks_exact(q));
+                let product = weight * p_k * others.map(|(p_l, v_l)| p_l * (v_k[j] - v_l[j])).sum::<f64>();
+                (j..q).for_each(|i| out[i * q + j] += v_k[i] * product);
             }
         }
     }
