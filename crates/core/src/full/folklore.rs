@@ -289,7 +289,8 @@ impl OnlineLearner for Folklore {
         let weight = y.weight;
         // A prediction from an earlier state keeps its scores, at which the loss is expanded; Y, Ã and C are redone.
         let mut spare = std::mem::take(&mut self.spare);
-        let by_products = if at.is_fresh(self.rounds) {
+        // Growing changes the layout of by-products, but not the number of rounds.
+        let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
             &at.scratch
         } else {
             let mut s = self.layout(&mut spare);
