@@ -45,7 +45,8 @@
 //! * The inner problem is solved to machine precision by damped Newton, not by gradient descent.
 //! * $B$ has no theoretical default: `norm` is $10/R$, so that the best comparator reaches logits of $\pm 10$ whatever the
 //!   units of $x$.
-//! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret.
+//! * Importance weights multiply a round's surrogate; (5) then bounds the weighted regret. (6) needs weights of 1: a
+//!   weight is not known when its round is predicted.
 //!
 //! ## Cost
 //!
@@ -167,7 +168,8 @@ impl Folklore {
         }
     }
 
-    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition.
+    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition; a bound only
+    /// where all weights are 1.
     pub fn trace(&self) -> f64 {
         self.trace
     }
@@ -273,11 +275,12 @@ impl Predictor for Folklore {
         probabilities.copy_from_slice(solution.probabilities);
         s.factor.copy_from_slice(solution.factor);
         basis.expand(s.z, scores);
-        let trace: f64 = s.a.iter().step_by(q + 1).sum();
-        let prior = x.norm_squared() / self.regularization;
-        let shift = if self.linear_term { 2.0 * trace - prior } else { -2.0 * prior };
-        for score in scores.iter_mut() {
-            *score += shift / (4.0 * self.problem.classes as f64);
+        if self.linear_term {
+            let trace: f64 = s.a.iter().step_by(q + 1).sum();
+            let shift = 2.0 * trace - x.norm_squared() / self.regularization;
+            for score in scores.iter_mut() {
+                *score += shift / (4.0 * self.problem.classes as f64);
+            }
         }
         *stamp = Some(self.rounds);
     }
