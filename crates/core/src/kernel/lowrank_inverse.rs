@@ -263,3 +263,6 @@ impl Ahead {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
