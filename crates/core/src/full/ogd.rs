@@ -252,3 +252,41 @@ impl State for Ogd {
         tensors
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// B = R = 1, so η_0 = √2. Round 1, x = (1, 0), y = 0: p = 1/3 each, W = √2 (2/3, -1/3, -1/3) of norm √(4/3),
+    /// scaled by √3/2 to the ball: √6/6 (2, -1, -1). Round 2, x = (1/2, 1): z = √6/12 (2, -1, -1).
+    #[test]
+    fn two_rounds_by_hand() {
+        let params = OgdParams { norm: Some(1.0), ..Default::default() };
+        let mut ogd = Ogd::new(params, Problem::new(3, 2).with_radius(1.0), 0).expect("valid parameters");
+        let mut at = ogd.prediction();
+        ogd.predict(Features::Dense(&[1.0, 0.0]), &mut at);
+        assert_eq!(at.scores, [0.0; 3]);
+        ogd.update(Features::Dense(&[1.0, 0.0]), Target::class(0), &at);
+        ogd.predict(Features::Dense(&[0.5, 1.0]), &mut at);
+        for (score, factor) in at.scores.iter().zip([2.0, -1.0, -1.0]) {
+            assert!((score - factor * 6f64.sqrt() / 12.0).abs() < 1e-15, "{:?}", at.scores);
+        }
+    }
+
+    #[test]
+    fn a_constant_rate_needs_a_horizon_or_a_rate() {
+        let new = |params: OgdParams, problem| Ogd::new(params, problem, 0).map(|ogd| ogd.rate);
+        let constant =
+            OgdParams { schedule: Some(Schedule::Constant), norm: Some(1.0), ..Default::default() };
+        let problem = || Problem::new(2, 1).with_radius(2.0);
+        let error = new(constant.clone(), problem()).expect_err("no horizon").to_string();
+        assert_eq!(
+            error,
+            "rate = unset: must be given when schedule = constant and the number of rounds (horizon) is unknown"
+        );
+        let rate = new(constant.clone(), problem().with_horizon(50)).expect("the stream's horizon");
+        assert!((rate - 0.05).abs() < 1e-15, "B / (√2 R √T) = 1 / 20, not {rate}");
+        assert_eq!(new(OgdParams { horizon: Some(50), ..constant.clone() }, problem()), Ok(rate));
+        assert_eq!(new(OgdParams { rate: Some(3.0), ..constant }, problem()), Ok(3.0));
+    }
+}
