@@ -1,4 +1,5 @@
 //! Learners that see the truth of every round (full information), one file each.
 
+pub mod aioli;
 pub mod folklore;
 pub mod ogd;

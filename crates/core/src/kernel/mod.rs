@@ -5,6 +5,7 @@ pub mod curvature;
 pub mod fixed_point;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;
+pub mod scalar_root;
 pub mod softmax;
 pub mod vector;
 pub mod weights;
