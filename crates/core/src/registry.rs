@@ -1,12 +1,17 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
 use crate::algorithm::{About, Algorithm, Model, check_problem};
-use crate::full::{aioli::Aioli, folklore::Folklore, ogd::Ogd};
+use crate::full::{aioli::Aioli, folklore::Folklore, ogd::Ogd, vaw::Vaw};
 use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
 use crate::problem::Problem;
 
 /// Every algorithm, in the order in which people are shown them.
-pub static ALGORITHMS: &[Entry] = &[Entry::full::<Folklore>(), Entry::full::<Aioli>(), Entry::full::<Ogd>()];
+pub static ALGORITHMS: &[Entry] = &[
+    Entry::full::<Folklore>(),
+    Entry::full::<Aioli>(),
+    Entry::full::<Ogd>(),
+    Entry::full::<Vaw>(),
+];
 
 /// An algorithm of the registry: plain data, and the function that makes its learner.
 #[derive(Clone, Copy, Debug)]

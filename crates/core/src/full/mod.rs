@@ -3,3 +3,4 @@
 pub mod aioli;
 pub mod folklore;
 pub mod ogd;
+pub mod vaw;
