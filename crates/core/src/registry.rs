@@ -1,7 +1,7 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
 use crate::algorithm::{About, Algorithm, Model, check_problem};
-use crate::full::{aioli::Aioli, folklore::Folklore, ogd::Ogd, vaw::Vaw};
+use crate::full::{aioli::Aioli, folklore::Folklore, ogd::Ogd, ons::Ons, ons_diag::OnsDiag, vaw::Vaw};
 use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
 use crate::problem::Problem;
 
@@ -10,6 +10,8 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Folklore>(),
     Entry::full::<Aioli>(),
     Entry::full::<Ogd>(),
+    Entry::full::<Ons>(),
+    Entry::full::<OnsDiag>(),
     Entry::full::<Vaw>(),
 ];
 

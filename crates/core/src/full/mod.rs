@@ -3,4 +3,6 @@
 pub mod aioli;
 pub mod folklore;
 pub mod ogd;
+pub mod ons;
+pub mod ons_diag;
 pub mod vaw;

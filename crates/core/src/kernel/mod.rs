@@ -1,5 +1,6 @@
 //! The mathematics that learners share. Nothing here knows of labels, files or algorithms.
 
+pub(crate) mod ball;
 pub mod basis;
 pub mod curvature;
 pub mod fixed_point;
