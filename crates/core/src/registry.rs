@@ -1,7 +1,9 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
 use crate::algorithm::{About, Algorithm, Model, check_problem};
-use crate::full::{aioli::Aioli, folklore::Folklore, ogd::Ogd, ons::Ons, ons_diag::OnsDiag, vaw::Vaw};
+use crate::full::{
+    aioli::Aioli, folklore::Folklore, gaf::Gaf, ogd::Ogd, ons::Ons, ons_diag::OnsDiag, vaw::Vaw,
+};
 use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
 use crate::problem::Problem;
 
@@ -9,6 +11,7 @@ use crate::problem::Problem;
 pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Folklore>(),
     Entry::full::<Aioli>(),
+    Entry::full::<Gaf>(),
     Entry::full::<Ogd>(),
     Entry::full::<Ons>(),
     Entry::full::<OnsDiag>(),

@@ -2,6 +2,8 @@
 
 pub mod aioli;
 pub mod folklore;
+pub mod gaf;
+pub mod gaussian_forecaster;
 pub mod ogd;
 pub mod ons;
 pub mod ons_diag;

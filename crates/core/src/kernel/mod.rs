@@ -3,6 +3,7 @@
 pub(crate) mod ball;
 pub mod basis;
 pub mod curvature;
+pub mod expected_softmax;
 pub mod fixed_point;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;
