@@ -2,7 +2,8 @@
 
 use crate::algorithm::{About, Algorithm, Model, check_problem};
 use crate::full::{
-    aioli::Aioli, folklore::Folklore, gaf::Gaf, ogd::Ogd, ons::Ons, ons_diag::OnsDiag, vaw::Vaw,
+    aioli::Aioli, folklore::Folklore, gaf::Gaf, kernel_aioli::KernelAioli, ogd::Ogd, ons::Ons,
+    ons_diag::OnsDiag, vaw::Vaw,
 };
 use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
 use crate::problem::Problem;
@@ -11,6 +12,7 @@ use crate::problem::Problem;
 pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Folklore>(),
     Entry::full::<Aioli>(),
+    Entry::full::<KernelAioli>(),
     Entry::full::<Gaf>(),
     Entry::full::<Ogd>(),
     Entry::full::<Ons>(),
