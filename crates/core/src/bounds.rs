@@ -23,7 +23,7 @@ pub struct Setting {
     pub radius: f64,
     /// $B$: the norm of the comparators is at most this.
     pub norm: f64,
-    /// $T$: number of rounds, or the sum of their importance weights.
+    /// $T$: number of rounds, all of importance weight 1.
     pub rounds: f64,
 }
 
@@ -58,8 +58,8 @@ pub fn folklore_trace(regularization: f64, centred_norm_squared: f64, trace_sum:
 
 /// FOLKLORE's regret, in closed form: $\lambda K B^2 + \frac{(K-1)d}{4\gamma} \ln(1 + \frac{2\gamma TR^2}{\lambda Kd})$.
 ///
-/// For rows of norm at most $B$, a valid curvature $\gamma$, and $\lambda \ge \gamma R^2$ (times the largest importance
-/// weight). Derived from [`folklore_trace`].
+/// For rows of norm at most $B$, a valid curvature $\gamma$, and $\lambda \ge \gamma R^2$. Derived from [`folklore_trace`].
+/// It does not extend to importance weights: a single round of weight $\omega$ costs up to $\omega \ln K$.
 pub fn folklore(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
     let (k, d) = (setting.k(), setting.d());
     let log = (2.0 * curvature * setting.energy() / (regularization * k * d)).ln_1p();

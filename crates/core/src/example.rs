@@ -168,7 +168,7 @@ pub trait Batch {
     }
 }
 
-impl Batch for [Features<'_>] {
+impl Batch for &[Features<'_>] {
     fn len(&self) -> usize {
         <[Features<'_>]>::len(self)
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
-use crate::algorithm::Model;
+use crate::algorithm::{Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
@@ -103,6 +103,7 @@ impl Archive {
         let entry = registry::find(self.required("algorithm")?)?;
         let params: Values = self.json("params")?;
         let problem: Problem = self.json("problem")?;
+        check_problem(entry.about, &problem)?;
         let stored = self.tensors.values().map(|tensor| tensor.data.len()).fold(0, usize::saturating_add);
         // A symmetric matrix is stored by half.
         if entry.numbers(&problem) > stored.saturating_mul(2) {
@@ -258,15 +259,23 @@ impl Archive {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let mut file =
-            tempfile::NamedTempFile::new_in(folder).map_err(io_error(path, "cannot be written"))?;
+        let mut temporary = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            // As for any new file, the umask decides who may read a model; temporary files are private otherwise.
+            use std::os::unix::fs::PermissionsExt as _;
+            temporary.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let mut file = temporary.tempfile_in(folder).map_err(io_error(path, "cannot be written"))?;
         file.write_all(&self.to_bytes()).map_err(io_error(path, "cannot be written"))?;
         file.as_file().sync_all().map_err(io_error(path, "cannot be written"))?;
         file.persist(path).map_err(|error| io_error(path, "cannot be replaced")(error.error))?;
-        // The rename itself is durable once the folder is.
+        // The rename itself is durable once the folder is. Windows does not open folders as files.
+        #[cfg(unix)]
         std::fs::File::open(folder)
             .and_then(|folder| folder.sync_all())
-            .map_err(io_error(path, "cannot be synchronised"))
+            .map_err(io_error(path, "cannot be synchronised"))?;
+        Ok(())
     }
 }
 
@@ -317,3 +326,6 @@ impl View for &Numbers {
         8 * self.data.len()
     }
 }
+
+#[cfg(test)]
+mod tests;

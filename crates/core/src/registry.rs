@@ -28,6 +28,7 @@ pub struct Entry {
     /// Its parameters.
     pub params: &'static [ParamInfo],
     make: fn(&Values, Problem, u64) -> Result<Box<dyn Model>, ParamError>,
+    check_names: fn(&Values) -> Result<(), ParamError>,
     numbers: fn(&Problem) -> usize,
 }
 
@@ -41,6 +42,7 @@ impl Entry {
                 let params = L::Params::from_values(L::ABOUT.name, values)?;
                 Ok(Box::new(L::new(params, problem, seed)?))
             },
+            check_names: |values| L::Params::from_values(L::ABOUT.name, values).map(drop),
             numbers: L::numbers,
         }
     }
@@ -49,6 +51,11 @@ impl Entry {
     pub fn make(&self, values: &Values, problem: Problem, seed: u64) -> Result<Box<dyn Model>, ParamError> {
         check_problem(self.about, &problem)?;
         (self.make)(values, problem, seed)
+    }
+
+    /// Checks the names and types of `values` alone, before the problem is known.
+    pub fn check_names(&self, values: &Values) -> Result<(), ParamError> {
+        (self.check_names)(values)
     }
 
     /// How many 8-byte numbers the state of a learner for `problem` takes.

@@ -71,7 +71,9 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
         learner.update(x, target, &prediction);
     }
     if rounds == 0 {
-        return Err(Failure::data("standard input: no rounds; a row such as {\"x\": [0.5], \"y\": 1} was needed"));
+        return Err(Failure::data(
+            "standard input: no rounds; a row such as {\"x\": [0.5], \"y\": 1} was needed",
+        ));
     }
     out.flush().map_err(Failure::output)
 }
@@ -84,7 +86,8 @@ fn check<'a>(learner: &dyn Model, samples: bool, row: &'a Row) -> Result<Target<
         return Err(format!("x has {} numbers; features = {} were needed", row.x.len(), problem.features));
     }
     if !(row.weight > 0.0) || (row.weight != 1.0 && !accepts.weights) {
-        let need = if accepts.weights { "a number > 0" } else { "1: the learner takes no importance weights" };
+        let need =
+            if accepts.weights { "a number > 0" } else { "1: the learner takes no importance weights" };
         return Err(format!("weight = {}: must be {need}", row.weight));
     }
     if let Some(u) = row.u.filter(|u| !(0.0..1.0).contains(u)) {

@@ -256,9 +256,10 @@ impl Ahead {
             let row = &self.rows[at * features..][..features];
             match x {
                 Features::Dense(x) => x == row,
-                Features::Sparse { indices, .. } => {
-                    x.iter().all(|(i, value)| row[i] == value)
-                        && row.iter().filter(|value| **value != 0.0).count() <= indices.len()
+                Features::Sparse { values, .. } => {
+                    // Stored zeros say nothing about the entries that are not stored.
+                    let non_zeros = |values: &[f64]| values.iter().filter(|value| **value != 0.0).count();
+                    x.iter().all(|(i, value)| row[i] == value) && non_zeros(row) == non_zeros(values)
                 }
             }
         })
@@ -270,3 +271,6 @@ impl Ahead {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
