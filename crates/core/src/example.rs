@@ -142,6 +142,16 @@ impl Truth<'_> {
             Truth::Value(value) => panic!("a classifier was given the real-valued target {value}"),
         }
     }
+
+    /// The truth $(y_0, y_1)$ over two classes.
+    ///
+    /// # Panics
+    /// On a real-valued truth, a class above 1 or a distribution over more than two classes.
+    pub fn binary(self) -> [f64; 2] {
+        let mut y = [0.0; 2];
+        self.subtract_from(&mut y);
+        y.map(|y| -y)
+    }
 }
 
 /// Coming rows, in order, that a learner may look at ahead of time, purely to be faster.

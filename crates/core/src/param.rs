@@ -119,6 +119,15 @@ pub fn positive(name: &str, value: f64) -> Result<f64, ParamError> {
     }
 }
 
+/// Checks that `value` is >= 0 and finite.
+pub fn non_negative(name: &str, value: f64) -> Result<f64, ParamError> {
+    if value >= 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(ParamError::invalid(name, value, "a finite number >= 0"))
+    }
+}
+
 /// A type that a parameter can have.
 pub trait ParamValue: Sized {
     /// What a value must be, to complete the sentence "must be …".

@@ -14,6 +14,9 @@ pub struct Prediction {
     pub scores: Vec<f64>,
     /// Probabilities $p_t$ of the classes: what is played, sampled from, or scored by log loss. Empty for regression.
     pub probabilities: Vec<f64>,
+    /// Standard normals to use in the next `predict` instead of the learner's own: $K$ a sample, for learners that sample
+    /// a distribution of logits. Usually empty; for traces and tests.
+    pub normals: Vec<f64>,
     /// By-products of `predict` that `update` reuses; the layout belongs to the learner.
     pub(crate) scratch: Vec<f64>,
     /// Which state of the learner the scratch was computed with, see [`Prediction::stamp`].
@@ -28,6 +31,7 @@ impl Prediction {
         Self {
             scores: vec![0.0; scores],
             probabilities: vec![0.0; scores],
+            normals: Vec::new(),
             scratch: vec![0.0; scratch],
             stamp: None,
             members: Vec::new(),

@@ -1,12 +1,24 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
 use crate::algorithm::{About, Algorithm, Model, check_problem};
-use crate::full::{folklore::Folklore, ogd::Ogd};
+use crate::full::{
+    aioli::Aioli, folklore::Folklore, gaf::Gaf, kernel_aioli::KernelAioli, ogd::Ogd, ons::Ons,
+    ons_diag::OnsDiag, vaw::Vaw,
+};
 use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
 use crate::problem::Problem;
 
 /// Every algorithm, in the order in which people are shown them.
-pub static ALGORITHMS: &[Entry] = &[Entry::full::<Folklore>(), Entry::full::<Ogd>()];
+pub static ALGORITHMS: &[Entry] = &[
+    Entry::full::<Folklore>(),
+    Entry::full::<Aioli>(),
+    Entry::full::<KernelAioli>(),
+    Entry::full::<Gaf>(),
+    Entry::full::<Ogd>(),
+    Entry::full::<Ons>(),
+    Entry::full::<OnsDiag>(),
+    Entry::full::<Vaw>(),
+];
 
 /// An algorithm of the registry: plain data, and the function that makes its learner.
 #[derive(Clone, Copy, Debug)]

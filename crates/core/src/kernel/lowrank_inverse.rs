@@ -173,6 +173,14 @@ impl LowRankInverse {
         self.ahead.len = 0;
     }
 
+    /// $A^{-1}$ itself, of side $n$. Flushes, so asking for it every round forgoes the delayed updates.
+    pub fn matrix(&mut self) -> &[f64] {
+        if self.used > 0 {
+            self.flush();
+        }
+        &self.base
+    }
+
     /// Writes $A^{-1} v$ to `out`.
     pub fn apply(&self, v: &[f64], out: &mut [f64]) {
         let (n, used) = (self.side(), self.used as usize);
