@@ -128,6 +128,17 @@ impl<'a> Target<'a> {
             _ => None,
         }
     }
+
+    /// The class as an index, for learners that accept nothing else.
+    ///
+    /// # Panics
+    /// On any other truth.
+    pub(crate) fn class_index(self) -> usize {
+        match self.truth {
+            Truth::Class(label) => label.index(),
+            other => panic!("the learner takes classes only, and was given {other:?}"),
+        }
+    }
 }
 
 impl Truth<'_> {

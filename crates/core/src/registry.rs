@@ -1,12 +1,22 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
 use crate::algorithm::{About, Algorithm, Model, check_problem};
-use crate::full::{folklore::Folklore, ogd::Ogd};
+use crate::full::folklore::Folklore;
+use crate::full::gaptron::{Gaptron, Hinge, Logistic, Smooth};
+use crate::full::ogd::Ogd;
+use crate::full::perceptron::Perceptron;
 use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
 use crate::problem::Problem;
 
 /// Every algorithm, in the order in which people are shown them.
-pub static ALGORITHMS: &[Entry] = &[Entry::full::<Folklore>(), Entry::full::<Ogd>()];
+pub static ALGORITHMS: &[Entry] = &[
+    Entry::full::<Folklore>(),
+    Entry::full::<Ogd>(),
+    Entry::full::<Perceptron>(),
+    Entry::full::<Gaptron<Logistic>>(),
+    Entry::full::<Gaptron<Hinge>>(),
+    Entry::full::<Gaptron<Smooth>>(),
+];
 
 /// An algorithm of the registry: plain data, and the function that makes its learner.
 #[derive(Clone, Copy, Debug)]

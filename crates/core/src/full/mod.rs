@@ -1,4 +1,6 @@
 //! Learners that see the truth of every round (full information), one file each.
 
 pub mod folklore;
+pub mod gaptron;
 pub mod ogd;
+pub mod perceptron;
