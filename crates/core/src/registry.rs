@@ -5,6 +5,8 @@ use crate::full::folklore::Folklore;
 use crate::full::gaptron::{Gaptron, Hinge, Logistic, Smooth};
 use crate::full::ogd::Ogd;
 use crate::full::perceptron::Perceptron;
+use crate::full::second_order_perceptron::SecondOrderPerceptron;
+use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric};
 use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
 use crate::problem::Problem;
 
@@ -13,6 +15,8 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Folklore>(),
     Entry::full::<Ogd>(),
     Entry::full::<Perceptron>(),
+    Entry::full::<SecondOrderPerceptron<FullMetric>>(),
+    Entry::full::<SecondOrderPerceptron<DiagonalMetric>>(),
     Entry::full::<Gaptron<Logistic>>(),
     Entry::full::<Gaptron<Hinge>>(),
     Entry::full::<Gaptron<Smooth>>(),

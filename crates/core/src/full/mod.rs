@@ -4,3 +4,4 @@ pub mod folklore;
 pub mod gaptron;
 pub mod ogd;
 pub mod perceptron;
+pub mod second_order_perceptron;

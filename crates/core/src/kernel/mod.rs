@@ -5,6 +5,7 @@ pub mod curvature;
 pub mod fixed_point;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;
+pub mod second_order_margin;
 pub mod softmax;
 pub mod vector;
 pub mod weights;
