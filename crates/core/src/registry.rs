@@ -2,6 +2,7 @@
 
 use crate::algorithm::{About, Algorithm, Model, check_problem};
 use crate::full::folklore::Folklore;
+use crate::full::folklore_diag::FolkloreDiag;
 use crate::full::gaptron::{Gaptron, Hinge, Logistic, Smooth};
 use crate::full::ogd::Ogd;
 use crate::full::perceptron::Perceptron;
@@ -13,6 +14,7 @@ use crate::problem::Problem;
 /// Every algorithm, in the order in which people are shown them.
 pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Folklore>(),
+    Entry::full::<FolkloreDiag>(),
     Entry::full::<Ogd>(),
     Entry::full::<Perceptron>(),
     Entry::full::<SecondOrderPerceptron<FullMetric>>(),

@@ -1,6 +1,7 @@
 //! Learners that see the truth of every round (full information), one file each.
 
 pub mod folklore;
+pub mod folklore_diag;
 pub mod gaptron;
 pub mod ogd;
 pub mod perceptron;
