@@ -1,6 +1,7 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
 use crate::algorithm::{About, Algorithm, Model, check_problem};
+use crate::full::aggregating::Aggregating;
 use crate::full::folklore::Folklore;
 use crate::full::folklore_diag::FolkloreDiag;
 use crate::full::gaptron::{Gaptron, Hinge, Logistic, Smooth};
@@ -16,6 +17,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Folklore>(),
     Entry::full::<FolkloreDiag>(),
     Entry::full::<Ogd>(),
+    Entry::full::<Aggregating>(),
     Entry::full::<Perceptron>(),
     Entry::full::<SecondOrderPerceptron<FullMetric>>(),
     Entry::full::<SecondOrderPerceptron<DiagonalMetric>>(),

@@ -1,5 +1,6 @@
 //! Learners that see the truth of every round (full information), one file each.
 
+pub mod aggregating;
 pub mod folklore;
 pub mod folklore_diag;
 pub mod gaptron;

@@ -6,6 +6,7 @@ pub mod diagonal_fixed_point;
 pub mod fixed_point;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;
+pub mod quadrature;
 pub mod second_order_margin;
 pub mod softmax;
 pub mod vector;
