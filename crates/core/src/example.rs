@@ -142,16 +142,21 @@ impl<'a> Target<'a> {
 }
 
 impl Truth<'_> {
-    /// `out -= y`, with the truth as a vector over the classes.
+    /// `out += scale * y`, with the truth as a vector over the classes.
     ///
     /// # Panics
     /// On a real-valued truth, which is no vector over classes.
-    pub fn subtract_from(self, out: &mut [f64]) {
+    pub fn add_to(self, scale: f64, out: &mut [f64]) {
         match self {
-            Truth::Class(label) => out[label.index()] -= 1.0,
-            Truth::Distribution(y) => crate::kernel::vector::axpy(-1.0, y, out),
+            Truth::Class(label) => out[label.index()] += scale,
+            Truth::Distribution(y) => crate::kernel::vector::axpy(scale, y, out),
             Truth::Value(value) => panic!("a classifier was given the real-valued target {value}"),
         }
+    }
+
+    /// `out -= y`, as [`Truth::add_to`].
+    pub fn subtract_from(self, out: &mut [f64]) {
+        self.add_to(-1.0, out);
     }
 }
 

@@ -4,6 +4,7 @@ use crate::algorithm::{About, Algorithm, Model, check_problem};
 use crate::full::aggregating::Aggregating;
 use crate::full::folklore::Folklore;
 use crate::full::folklore_diag::FolkloreDiag;
+use crate::full::ftrl::Ftrl;
 use crate::full::gaptron::{Gaptron, Hinge, Logistic, Smooth};
 use crate::full::ogd::Ogd;
 use crate::full::perceptron::Perceptron;
@@ -17,6 +18,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Folklore>(),
     Entry::full::<FolkloreDiag>(),
     Entry::full::<Ogd>(),
+    Entry::full::<Ftrl>(),
     Entry::full::<Aggregating>(),
     Entry::full::<Perceptron>(),
     Entry::full::<SecondOrderPerceptron<FullMetric>>(),

@@ -3,6 +3,7 @@
 pub mod aggregating;
 pub mod folklore;
 pub mod folklore_diag;
+pub mod ftrl;
 pub mod gaptron;
 pub mod ogd;
 pub mod perceptron;
