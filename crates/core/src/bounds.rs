@@ -166,8 +166,8 @@ pub fn ogd_constant(setting: &Setting) -> f64 {
 
 /// Follow the regularised leader's regret: $\lambda U^2 + \frac{R^2T}{2\lambda}$ for $\lambda\lVert W \rVert_F^2$.
 ///
-/// Multiclass logistic loss, any comparator of Frobenius norm at most $U$ (`setting.norm`). McMahan (2017), Theorem 1,
-/// with gradients of norm at most $\sqrt2R$.
+/// Multiclass logistic loss, any comparator of Frobenius norm at most $U$ (`setting.norm`); gradients of norm
+/// at most $\sqrt2R$. Shalev-Shwartz and Singer (2007).
 pub fn ftrl(setting: &Setting, regularization: f64) -> f64 {
     regularization * setting.norm.powi(2) + setting.energy() / (2.0 * regularization)
 }

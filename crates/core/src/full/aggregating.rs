@@ -8,7 +8,7 @@
 //!
 //! Volodya Vovk, *A Game of Prediction with Expert Advice*, JCSS 56, 1998; for logistic regression Dylan Foster, Satyen
 //! Kale, Haipeng Luo, Mehryar Mohri, Karthik Sridharan, *Logistic Regression: The Importance of Being Improper*, COLT
-//! 2018, arXiv:1803.09349, Algorithm 1. `references.bib`: `vovk1998game`, `foster2018improper`.
+//! 2018, arXiv:1803.09349, Algorithm 1. `references.bib`: `vovk1998aggregating`, `foster2018improper`.
 //!
 //! ## Symbols
 //!

@@ -5,8 +5,8 @@
 //!
 //! ## Reference
 //!
-//! H. Brendan McMahan, *A Survey of Algorithms and Analysis for Adaptive Online Learning*, JMLR 18, 2017, Theorem 1, for
-//! the logistic loss and a fixed quadratic regulariser. `references.bib`: `mcmahan2017survey`.
+//! Shai Shalev-Shwartz, Yoram Singer, *A Primal-Dual Perspective of Online Learning Algorithms*, Machine Learning 69,
+//! 2007, for the logistic loss and a fixed quadratic regulariser. `references.bib`: `shalevshwartz2007ftrl`.
 //!
 //! ## Symbols
 //!
@@ -227,7 +227,7 @@ impl Algorithm for Ftrl {
     const ABOUT: About = About {
         name: "ftrl",
         summary: "follow the regularised leader: logistic regression on all rounds so far, solved anew each round",
-        paper: Paper { key: "mcmahan2017survey", place: "Theorem 1" },
+        paper: Paper { key: "shalevshwartz2007ftrl", place: "Theorem 1" },
         guarantee: "regret <= lambda |U|^2 + R^2 T/(2 lambda) for every U",
         cost: "3 to 5 Newton steps of T (K-1)^2 d^2 flops: for short streams",
         memory: "(d + K) numbers per distinct row, and (K-1)^2 d^2",

@@ -26,7 +26,7 @@
 //! $$ W_{t+1} = \Pi\big(W_t - \eta\,c_t x_t^\top\big), \quad c_t = \nabla_s \ell(s, y_t). \tag{2} $$
 //!
 //! With $\eta$ at most [`Surrogate::full_information_rate`], for every $U$ in the ball:
-//! $\mathbb E[M] \le \sum_t \ell_t(U) + \lVert U \rVert_F^2/(2\eta) + \gamma T(K-1)/K$, where $\mathbb E[M] = \sum_t 1 -
+//! $\mathbb{E} M \le \sum_t \ell_t(U) + \lVert U \rVert_F^2/(2\eta) + \gamma T(K-1)/K$, where $\mathbb{E} M = \sum_t 1 -
 //! p'_t(y_t)$: the guarantee needs the randomisation even though labels are always revealed.
 //!
 //! ## Deviations
@@ -103,52 +103,40 @@ pub enum Hinge {}
 #[derive(Clone, Debug)]
 pub enum Smooth {}
 
-const fn about(
-    name: &'static str,
-    summary: &'static str,
-    theorem: &'static str,
-    bound: &'static str,
-) -> About {
-    About {
-        name,
-        summary,
-        paper: Paper { key: "vanderhoeven2020gaptron", place: theorem },
-        guarantee: bound,
+impl Loss for Logistic {
+    const SURROGATE: Surrogate = Surrogate::Logistic;
+    const ABOUT: About = About {
+        name: "gaptron-logistic",
+        summary: "gradient descent on logistic loss, played with as much chance as the surrogate gap pays for",
+        paper: Paper { key: "vanderhoeven2020gaptron", place: "Algorithm 1, Theorem 1" },
+        guarantee: "expected mistakes <= logistic loss (bits) of U + K X^2 |U|^2 / ln 2, for every U",
         cost: "4 K nnz(x) flops a round",
         memory: "K d numbers",
         forecast: Forecast::RandomisedLabel,
         accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
-    }
-}
-
-impl Loss for Logistic {
-    const SURROGATE: Surrogate = Surrogate::Logistic;
-    const ABOUT: About = about(
-        "gaptron-logistic",
-        "gradient descent on logistic loss, played with as much chance as the surrogate gap pays for",
-        "Algorithm 1, Theorem 1",
-        "expected mistakes <= logistic loss (bits) of U + K X^2 |U|^2 / ln 2, for every U",
-    );
+    };
 }
 
 impl Loss for Hinge {
     const SURROGATE: Surrogate = Surrogate::Hinge;
-    const ABOUT: About = about(
-        "gaptron-hinge",
-        "gradient descent on hinge loss, played with as much chance as the surrogate gap pays for",
-        "Algorithm 1, Theorem 2",
-        "expected mistakes <= hinge loss of U + K^2 X^2 |U|^2 / (2 (K - 1)), for every U",
-    );
+    const ABOUT: About = About {
+        name: "gaptron-hinge",
+        summary: "gradient descent on hinge loss, played with as much chance as the surrogate gap pays for",
+        paper: Paper { key: "vanderhoeven2020gaptron", place: "Algorithm 1, Theorem 2" },
+        guarantee: "expected mistakes <= hinge loss of U + K^2 X^2 |U|^2 / (2 (K - 1)), for every U",
+        ..Logistic::ABOUT
+    };
 }
 
 impl Loss for Smooth {
     const SURROGATE: Surrogate = Surrogate::Smooth;
-    const ABOUT: About = about(
-        "gaptron-smooth",
-        "gradient descent on smooth hinge loss, played with as much chance as the surrogate gap pays for",
-        "Algorithm 1, Theorem 3",
-        "expected mistakes <= smooth hinge loss of U + 2 K X^2 |U|^2, for every U",
-    );
+    const ABOUT: About = About {
+        name: "gaptron-smooth",
+        summary: "gradient descent on smooth hinge loss, played with as much chance as the surrogate gap pays for",
+        paper: Paper { key: "vanderhoeven2020gaptron", place: "Algorithm 1, Theorem 3" },
+        guarantee: "expected mistakes <= smooth hinge loss of U + 2 K X^2 |U|^2, for every U",
+        ..Logistic::ABOUT
+    };
 }
 
 /// See the [module](self).

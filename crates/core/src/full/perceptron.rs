@@ -5,9 +5,9 @@
 //!
 //! ## Reference
 //!
-//! Koby Crammer, Yoram Singer, *Ultraconservative Online Algorithms for Multiclass Problems*, JMLR 3, 2003; the bounds
-//! as in Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T)
-//! Regret*, ICML 2017, Theorem 1. `references.bib`: `crammer2003ultraconservative`, `beygelzimer2017soba`.
+//! Frank Rosenblatt, *The Perceptron*, Psychological Review 65, 1958; several classes and bounds as in Alina
+//! Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T) Regret*, ICML
+//! 2017, Theorem 1. `references.bib`: `rosenblatt1958perceptron`, `beygelzimer2017soba`.
 //!
 //! ## Symbols
 //!
@@ -26,8 +26,6 @@
 //!
 //! ## Deviations
 //!
-//! * Of the ultraconservative family this is the member that moves the played class alone, not all classes ahead of the
-//!   true one.
 //! * Among equal scores the first class is played; the bounds hold for any rule.
 //! * Late feedback corrects the class that was played at the time, from the current weights.
 //!

@@ -8,7 +8,7 @@
 //! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T)
 //! Regret*, ICML 2017, Algorithm 1 and Theorem 2 with the label revealed every round; after Nicolò Cesa-Bianchi, Alex
 //! Conconi, Claudio Gentile, *A Second-Order Perceptron Algorithm*, SIAM J. Comput. 34, 2005. `references.bib`:
-//! `beygelzimer2017soba`, `cesabianchi2005second`.
+//! `beygelzimer2017soba`, `cesabianchi2005sop`.
 //!
 //! ## Symbols
 //!
