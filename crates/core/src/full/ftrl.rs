@@ -227,7 +227,10 @@ impl Algorithm for Ftrl {
     const ABOUT: About = About {
         name: "ftrl",
         summary: "follow the regularised leader: logistic regression on all rounds so far, solved anew each round",
-        paper: Paper { key: "shalevshwartz2007ftrl", place: "Theorem 1" },
+        paper: Paper {
+            key: "shalevshwartz2007ftrl",
+            place: "primal-dual framework, the dual solved exactly",
+        },
         guarantee: "regret <= lambda |U|^2 + R^2 T/(2 lambda) for every U",
         cost: "3 to 5 Newton steps of T (K-1)^2 d^2 flops: for short streams",
         memory: "(d + K) numbers per distinct row, and (K-1)^2 d^2",
