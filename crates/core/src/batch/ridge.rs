@@ -188,6 +188,14 @@ mod tests {
     }
 
     #[test]
+    fn the_gap_is_the_distance_to_the_minimum() {
+        let equations = Normal::new(Rows::Dense(&X), 2, &Y);
+        // At 0 the gradient is -2 (5, 6).
+        let distance = objective(&[0.0, 0.0]) - solve(Regularization::Penalty(0.0)).loss;
+        assert_close(equations.decrease(&[-10.0, -12.0], 0.0), distance, 1e-14, "distance");
+    }
+
+    #[test]
     fn the_ball_binds_or_it_does_not() {
         assert_eq!(solve(Regularization::Ball(5.0)).theta, solve(Regularization::Penalty(0.0)).theta);
         let bound = solve(Regularization::Ball(0.5));
