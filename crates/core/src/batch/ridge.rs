@@ -28,10 +28,11 @@ pub struct LeastSquares {
     pub gap: f64,
 }
 
-/// Minimises $\sum_t (\theta^\top x_t - y_t)^2$ over $\theta \in \mathbb{R}^d$, `targets` being $y$ and `features` $d$.
+/// Minimises $\sum_t (\theta^\top x_t - y_t)^2$ over $\theta \in \mathbb{R}^d$, `targets` being $y$ and `features`
+/// $d$.
 ///
-/// By an eigendecomposition of the Gram matrix $\sum_t x_t x_t^\top$, hence $O(Td^2 + d^3)$. For a ball, $\theta$ is that of
-/// the least penalty $\nu \ge 0$ for which it lies in the ball, found by bisection.
+/// By an eigendecomposition of the Gram matrix $\sum_t x_t x_t^\top$, hence $O(Td^2 + d^3)$. For a ball, $\theta$
+/// is that of the least penalty $\nu \ge 0$ for which it lies in the ball, found by bisection.
 ///
 /// # Errors
 /// As [`super::data::Data::new`], for rows and targets.
@@ -145,7 +146,8 @@ impl Normal {
         self.solution(high)
     }
 
-    /// How far a penalised quadratic with this gradient is above its minimum: $\frac14 \nabla^\top (G + \lambda)^{-1} \nabla$.
+    /// How far a penalised quadratic with this gradient is above its minimum: $\frac14 \nabla^\top (G +
+    /// \lambda)^{-1} \nabla$.
     fn decrease(&self, gradient: &[f64], lambda: f64) -> f64 {
         let c = rotate(&self.q, gradient);
         0.25 * dot(&c, &self.divide(&c, lambda))
