@@ -57,8 +57,8 @@ pub fn folklore_trace(regularization: f64, centred_norm_squared: f64, trace_sum:
     regularization * centred_norm_squared + 0.25 * trace_sum
 }
 
-/// FOLKLORE's regret, in closed form: $\lambda K B^2 + \frac{(K-1)d}{4\gamma} \ln(1 + \frac{2\gamma TR^2}{\lambda
-/// Kd})$.
+/// FOLKLORE's regret, in closed form:
+/// $\lambda K B^2 + \frac{(K-1)d}{4\gamma} \ln(1 + \frac{2\gamma TR^2}{\lambda Kd})$.
 ///
 /// For rows of norm at most $B$, a valid curvature $\gamma$, and $\lambda \ge \gamma R^2$ (times the largest
 /// importance weight). Derived from [`folklore_trace`].
@@ -79,8 +79,8 @@ pub fn folklore_paper(setting: &Setting) -> f64 {
     setting.k() * (2.0 * br + (br + 0.5 * setting.k().ln()) * setting.d() * setting.rounds.ln_1p())
 }
 
-/// A certificate of FOLKLORE's regret: $\lambda \lVert \Pi W \rVert_F^2 + \text{slack}_T + \frac14 G_T^\top
-/// A_T^{-1} G_T$.
+/// A certificate of FOLKLORE's regret:
+/// $\lambda \lVert \Pi W \rVert_F^2 + \text{slack}_T + \frac14 G_T^\top A_T^{-1} G_T$.
 ///
 /// For every comparator of [`folklore_trace`], which it never exceeds. `slack` is
 /// $\sum_t \langle p_t - y_t, z_t \rangle - \gamma z_t^\top S_t z_t$; `quadratic` is $G_T^\top A_T^{-1} G_T$. Derived.
@@ -104,8 +104,8 @@ pub fn aioli(setting: &Setting, regularization: f64) -> f64 {
     )
 }
 
-/// AIOLI's regret for any valid curvature $\kappa$: $\lambda B^2 + \frac{d}{2\kappa} \ln(1 + \frac{\kappa
-/// TR^2}{4d\lambda})$.
+/// AIOLI's regret for any valid curvature $\kappa$:
+/// $\lambda B^2 + \frac{d}{2\kappa} \ln(1 + \frac{\kappa TR^2}{4d\lambda})$.
 ///
 /// For binary labels and $\lVert \theta \rVert_2 \le B$; derived. At $\kappa = 1/(2(1+BR))$ it is [`aioli`].
 pub fn aioli_curvature(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
@@ -130,8 +130,8 @@ pub fn aioli_certificate(regularization: f64, norm_squared: f64, slack: f64, qua
     regularization * norm_squared + slack + quadratic
 }
 
-/// GAF's regret for logistic loss: $\lambda B^2 + Kd (\frac12 + \frac{2\sqrt3}{\beta}) \ln(1 + \frac{T\beta
-/// R^2}{2\lambda})$.
+/// GAF's regret for logistic loss:
+/// $\lambda B^2 + Kd (\frac12 + \frac{2\sqrt3}{\beta}) \ln(1 + \frac{T\beta R^2}{2\lambda})$.
 ///
 /// For $\lVert W \rVert_F \le B$, $\beta = 1/(\ln(K)/2 + BR + 1)$ and $\lambda \ge 4R^2\max(4, Kd)$ (Theorem 1
 /// applied as in Corollary 2 of the paper, with its constants).
@@ -169,8 +169,8 @@ pub fn ogd_constant(setting: &Setting) -> f64 {
     setting.norm * SQRT_2 * setting.radius * setting.rounds.sqrt()
 }
 
-/// Online Newton step's regret: $5(\frac1\alpha + G D) Kd \ln T$ (Hazan, Agarwal, Kale, 2007), $G = \sqrt2R$, $D =
-/// 2B$.
+/// Online Newton step's regret: $5(\frac1\alpha + G D) Kd \ln T$ (Hazan, Agarwal, Kale, 2007), $G = \sqrt2R$,
+/// $D = 2B$.
 ///
 /// Multiclass logistic loss, $\lVert W \rVert_F \le B$, $T \ge 2$, exp-concavity $\alpha = e^{-\sqrt2BR}/(K-1)$
 /// (derived, exact), $\gamma = \frac12\min(\frac1{4GD}, \alpha)$ and $\varepsilon = 1/(\gamma D)^2$.
