@@ -15,6 +15,7 @@ mod reader;
 mod row;
 mod source;
 mod vw;
+mod writer;
 
 pub use columns::{Columns, Names, hash_name, hash_number};
 pub use format::Format;
@@ -22,3 +23,4 @@ pub use options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
 pub use read_error::{ReadError, ReadErrorKind};
 pub use reader::{Reader, from_read, open};
 pub use row::{ActionCost, Row, RowLabel};
+pub use writer::{RowWriter, WriteError, create};
