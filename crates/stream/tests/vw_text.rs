@@ -10,30 +10,29 @@ use noregret_stream::{ReadOptions, Row, RowLabel, open};
 ///
 /// Counts are those of vowpalwabbit 9.11.9 with the flags beside the row: `number of examples`; labels other than the
 /// default one as parsed (for costs: at least one known cost); `total feature number` less one constant per example,
-/// halved where the flags make VW count every feature for each of two actions. VW counts a repeated feature twice;
-/// here it is summed, and the repetitions are the last number.
-const FILES: [(&str, &str, [u64; 4]); 19] = [
-    ("0001.dat", "", [200, 200, 15_282, 0]),
-    ("affix_test.dat", "", [6, 6, 6, 0]),
-    ("aloi_short_train.dat", "--oaa 1000", [100, 100, 3_011, 0]),
-    ("big-constant.dat", "", [100, 100, 2_200, 0]),
-    ("cb_eval", "--cb 2", [8, 8, 16, 0]),
-    ("cb_explore_cover.dat", "--cb_explore 2", [8, 8, 17, 0]),
-    ("cs_test", "--csoaa 3", [3, 3, 9, 0]),
-    ("csoaa_1_ind.dat", "--csoaa 4", [5, 5, 15, 0]),
-    ("labeled-unlabeled-mix.dat", "", [4, 2, 10, 0]),
-    ("long_line", "--oaa 2400", [1, 1, 5_136, 0]),
-    ("multi_namespace.dat", "", [5, 5, 33, 0]),
-    ("multiclass", "--oaa 10", [10, 10, 10, 0]),
-    ("probabilities.dat", "--oaa 4", [200, 200, 15_282, 0]),
-    ("rcv1_cb_eval", "--cb 2 --eval", [1000, 1000, 75_670, 0]),
-    ("rcv1_multiclass.dat", "--oaa 2", [1000, 1000, 77_739, 0]),
-    ("rcv1_raw_cb_small.vw", "--cb 2", [1000, 1000, 75_670, 0]),
-    ("test_named", "--oaa 3 --named_labels det,noun,verb", [6, 5, 6, 0]),
-    ("test_named_csoaa", "--csoaa 3 --named_labels det,noun,verb", [6, 5, 6, 0]),
+/// halved where the flags make VW count every feature for each of two actions. No example has a feature twice.
+const FILES: [(&str, &str, [u64; 3]); 19] = [
+    ("0001.dat", "", [200, 200, 15_282]),
+    ("affix_test.dat", "", [6, 6, 6]),
+    ("aloi_short_train.dat", "--oaa 1000", [100, 100, 3_011]),
+    ("big-constant.dat", "", [100, 100, 2_200]),
+    ("cb_eval", "--cb 2", [8, 8, 16]),
+    ("cb_explore_cover.dat", "--cb_explore 2", [8, 8, 17]),
+    ("cs_test", "--csoaa 3", [3, 3, 9]),
+    ("csoaa_1_ind.dat", "--csoaa 4", [5, 5, 15]),
+    ("labeled-unlabeled-mix.dat", "", [4, 2, 10]),
+    ("long_line", "--oaa 2400", [1, 1, 5_136]),
+    ("multi_namespace.dat", "", [5, 5, 33]),
+    ("multiclass", "--oaa 10", [10, 10, 10]),
+    ("probabilities.dat", "--oaa 4", [200, 200, 15_282]),
+    ("rcv1_cb_eval", "--cb 2 --eval", [1000, 1000, 75_670]),
+    ("rcv1_multiclass.dat", "--oaa 2", [1000, 1000, 77_739]),
+    ("rcv1_raw_cb_small.vw", "--cb 2", [1000, 1000, 75_670]),
+    ("test_named", "--oaa 3 --named_labels det,noun,verb", [6, 5, 6]),
+    ("test_named_csoaa", "--csoaa 3 --named_labels det,noun,verb", [6, 5, 6]),
     // VW warns of each of the six lines with a NUL and learns from a part of it; with --strict_parse it stops at the
     // first. They are refused here; the other five rows are read.
-    ("malformed.dat", "--strict_parse", [5, 5, 5, 0]),
+    ("malformed.dat", "--strict_parse", [5, 5, 5]),
 ];
 
 /// Rows, columns and the values of the label column, by eye: VW's CSV parser has its own conventions for labels.
@@ -51,7 +50,7 @@ fn vw_files_count_as_in_vw() {
         let Some(path) = common::shared(&format!("vw-text/{name}")) else { continue };
         let mut reader = open(path.to_str().unwrap(), &ReadOptions::default()).unwrap();
         assert_eq!(reader.describe()[0].1, "vw", "{name}");
-        let (mut row, mut found, mut refused) = (Row::new(), [0; 4], vec![]);
+        let (mut row, mut found, mut refused) = (Row::new(), [0; 3], vec![]);
         loop {
             match reader.read(&mut row) {
                 Ok(true) => {
@@ -72,9 +71,8 @@ fn vw_files_count_as_in_vw() {
                 }
             }
         }
-        let (repeated, lines) =
-            (expected[3], if name == "malformed.dat" { vec![1, 3, 5, 7, 9, 11] } else { vec![] });
-        assert_eq!(found, [expected[0], expected[1], expected[2] - repeated, 0], "{name} {flags}");
+        let lines = if name == "malformed.dat" { vec![1, 3, 5, 7, 9, 11] } else { vec![] };
+        assert_eq!(found, expected, "{name} {flags}");
         assert_eq!(refused, lines, "{name}");
     }
 }
@@ -87,11 +85,8 @@ fn labels_are_those_of_vw() {
         ("rcv1_multiclass.dat", &["1", "2"]),
     ];
     for (name, expected) in cases {
-        assert_eq!(
-            labels(name).unwrap_or_else(|| expected.iter().map(|&l| l.into()).collect()),
-            expected.iter().map(|&l| l.into()).collect(),
-            "{name}"
-        );
+        let Some(found) = labels(name) else { continue };
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{name}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// A file of the shared data, or `None`, said on stderr, where they are absent.
-pub fn shared(path: &str) -> Option<PathBuf> {
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let root = std::env::var_os("NOREGRET_SHARED").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
         PathBuf::from,
