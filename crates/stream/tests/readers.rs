@@ -1,5 +1,7 @@
 //! Laws of all readers: what is written is read back, and no bytes make one panic.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::io::{Cursor, Write};
 use std::sync::{Arc, Mutex};
 

@@ -1,5 +1,7 @@
 //! The real data sets, each read once in full and compared with what their manifest says.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! Every input of Vowpal Wabbit's own tests that is shared here, counted as VW counts it or refused with the line.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::collections::BTreeSet;
