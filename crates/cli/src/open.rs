@@ -3,6 +3,7 @@
 use noregret::algorithm::Model;
 use noregret::learner::Classes;
 use noregret::model::Archive;
+use noregret::param::Value;
 use noregret::problem::Problem;
 use noregret::registry::{self, Entry};
 use noregret_stream::encode::Encoder;
@@ -14,6 +15,7 @@ use noregret_stream::{Columns, ReadOptions, Reader};
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
+use crate::note::{counted, short};
 use crate::settings::Settings;
 
 /// The learner that `run` takes if none is named.
@@ -55,10 +57,12 @@ fn load(
     debug_assert!(settings.params.is_empty());
     let saved = read_model(path)?;
     options.schema = Some(saved.schema);
+    options.room = u32::try_from(saved.encoder.columns).unwrap_or(u32::MAX);
     let reader = noregret_stream::open(&args.data, &options).map_err(Failure::data)?;
     let encoder = Encoder { large_row: args.on_large_row, ..saved.encoder };
     let mut decisions = vec![("data", describe_reader(args, reader.as_ref()))];
-    decisions.push(("model", format!("{}, after {} rounds", path.display(), saved.learner.rounds())));
+    decisions
+        .push(("model", format!("{}, after {}", path.display(), counted(saved.learner.rounds(), "round"))));
     decisions.push(("learner", describe_learner(saved.learner.as_ref())));
     Ok(Opened { learner: saved.learner, encoder, reader, rows: None, decisions })
 }
@@ -77,13 +81,21 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     let entry = registry::find(args.learner.as_deref().unwrap_or(DEFAULT_LEARNER))?;
     // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
     entry.check_names(&settings.params)?;
+    settings.check(entry)?;
     let intercept = !args.no_intercept;
     let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;
+    let described = describe_reader(args, reader.as_ref());
     let scaling = args.scale.unwrap_or(DEFAULT_SCALING);
     let facts = if reader.size().is_some() {
-        let survey =
-            Survey::take(reader.as_mut(), scaling, entry.about.accepts.classes, args.reading.on_bad_row)
-                .map_err(|error| survey_failure(&args.data, error))?;
+        let survey = Survey::take(
+            reader.as_mut(),
+            &args.data,
+            scaling,
+            entry.about.accepts.classes,
+            settings.features.map(|features| features as usize),
+            args.reading.on_bad_row,
+        )
+        .map_err(|error| survey_failure(&args.data, error))?;
         let schema = reader.schema();
         reader = noregret_stream::open(&args.data, &ReadOptions { schema: Some(schema), ..options.clone() })
             .map_err(Failure::data)?;
@@ -117,12 +129,14 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
         radius,
         large_rows: 0,
     };
-    let mut decisions = vec![("data", describe_reader(args, reader.as_ref()))];
+    let mut decisions = vec![("data", described)];
     decisions.push(("stream", facts.description));
     let intercept = if intercept { "with intercept" } else { "no intercept" };
     let storage = if facts.sparse { "sparse rows" } else { "dense rows" };
-    decisions
-        .push(("features", format!("scaling {scaling}, {intercept}, {storage}, largest norm {radius:.4}")));
+    decisions.push((
+        "features",
+        format!("scaling {scaling}, {intercept}, {storage}, largest norm {}", short(radius)),
+    ));
     decisions.push(("learner", describe_learner(learner.as_ref())));
     Ok(Opened { learner, encoder, reader, rows: facts.rows, decisions })
 }
@@ -153,17 +167,7 @@ impl Facts {
                 args.data, survey.rows
             )));
         }
-        let mut columns = survey.columns;
-        if let Some(declared) = settings.features {
-            let declared = declared as usize;
-            if declared < columns {
-                return Err(Failure::data(format!(
-                    "{}: has {columns} features; at most features = {declared} were declared",
-                    args.data
-                )));
-            }
-            columns = declared;
-        }
+        let columns = survey.columns;
         let classes = match entry.about.accepts.classes {
             Classes::Real => 1,
             Classes::Two | Classes::Any => {
@@ -185,7 +189,7 @@ impl Facts {
                 classes
             }
         };
-        let mut description = format!("{} rows", survey.rows);
+        let mut description = counted(survey.rows, "row");
         if survey.labelled < survey.rows {
             description += &format!(", {} labelled", survey.labelled);
         }
@@ -195,7 +199,8 @@ impl Facts {
             description += &format!(", {classes} classes");
         }
         description += &format!(
-            ", {columns} features, {:.1} non-zero a row",
+            ", {}, {:.1} non-zero a row",
+            counted(columns as u64, "feature"),
             survey.non_zeros as f64 / survey.rows as f64
         );
         Ok(Self {
@@ -248,7 +253,7 @@ impl Facts {
             radius,
             sparse: columns > 4096 && scaling != Scaling::Standard,
             rows: None,
-            description: format!("a pipe, {classes} classes, {columns} features"),
+            description: format!("a pipe, {classes} classes, {}", counted(columns as u64, "feature")),
         })
     }
 }
@@ -282,6 +287,10 @@ fn describe_reader(args: &RunArgs, reader: &dyn Reader) -> String {
 /// The learner with the parameters in use.
 pub(crate) fn describe_learner(learner: &dyn Model) -> String {
     let values = learner.values();
-    let words: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let shown = |value: &Value| match value {
+        Value::Float(value) => short(*value),
+        value => value.to_string(),
+    };
+    let words: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     format!("{}: {}", learner.about().name, words.join(" "))
 }

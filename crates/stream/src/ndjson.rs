@@ -66,7 +66,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         _ => None,
     };
     let parser = Ndjson { keys, width, scratch: Scratch::default() };
-    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.frozen()), parser))
+    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
 }
 
 fn keys(peek: &Peek<'_>, label: Option<String>, weight: Option<String>) -> Keys {

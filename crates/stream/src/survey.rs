@@ -2,6 +2,7 @@
 
 use noregret::learner::Classes;
 
+use crate::encode::{check_magnitudes, row_error};
 use crate::examples::BadRows;
 use crate::labels::Labels;
 use crate::read_error::ReadError;
@@ -11,6 +12,9 @@ use crate::scale::{Scaler, Scaling};
 
 /// More classes than this are taken for a mistake: a real-valued target, or the wrong label column.
 const MOST_CLASSES: usize = 10_000;
+
+/// More columns than this are allowed only where they are declared: one wild index should not take all memory.
+const MOST_COLUMNS: usize = 1 << 27;
 
 /// Rows of at most this many columns are stored densely whatever they hold.
 const ALWAYS_DENSE: usize = 256;
@@ -24,7 +28,7 @@ pub struct Survey {
     pub labelled: u64,
     /// The classes, sorted as people list them. Empty for a real-valued target.
     pub labels: Labels,
-    /// Columns of the data.
+    /// Columns of the data: as many as were seen, or as were declared.
     pub columns: usize,
     /// Largest Euclidean norm of a scaled row, without the intercept.
     pub radius: f64,
@@ -33,14 +37,18 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads `reader` to its end.
+    /// Reads `reader`, which is called `name` in errors, to its end.
+    ///
+    /// `features`, if given, is how many columns there may be.
     ///
     /// # Errors
     /// What cannot be read, bad rows in excess of what `bad_rows` allows, or more classes than can be meant.
     pub fn take(
         reader: &mut dyn Reader,
+        name: &str,
         scaling: Scaling,
         classes: Classes,
+        features: Option<usize>,
         bad_rows: BadRows,
     ) -> Result<Self, SurveyError> {
         let mut survey =
@@ -50,14 +58,21 @@ impl Survey {
         let mut values = Vec::new();
         let mut bad = 0;
         loop {
-            match reader.read(&mut row) {
-                Ok(true) => {}
+            let read = match reader.read(&mut row) {
                 Ok(false) => break,
+                Ok(true) => check(reader, &row, features).map_err(|what| row_error(name, &row, what)),
+                Err(error) => Err(error),
+            };
+            match read {
+                Ok(()) => {}
                 Err(error) if error.is_row_error() && bad_rows.allow(bad + 1) => {
                     bad += 1;
                     continue;
                 }
                 Err(error) => return Err(error.into()),
+            }
+            if features.is_none() && reader.columns().count() as usize > MOST_COLUMNS {
+                return Err(SurveyError::TooManyColumns(row.line));
             }
             survey.rows += 1;
             survey.non_zeros += row.values().len() as u64;
@@ -81,7 +96,7 @@ impl Survey {
             scaler.observe(row.indices(), row.values());
             values.clear();
             if scaling == Scaling::Standard {
-                values.resize(reader.columns().count() as usize, 0.0);
+                values.resize((reader.columns().count() as usize).min(features.unwrap_or(usize::MAX)), 0.0);
                 for (&column, value) in row.indices().iter().zip(row.values()) {
                     values[column as usize] = *value;
                 }
@@ -92,7 +107,7 @@ impl Survey {
             }
             survey.radius = survey.radius.max(noregret::kernel::vector::dot(&values, &values).sqrt());
         }
-        survey.columns = reader.columns().count() as usize;
+        survey.columns = features.unwrap_or(reader.columns().count() as usize);
         survey.labels = survey.labels.sorted();
         Ok(survey)
     }
@@ -103,12 +118,23 @@ impl Survey {
     }
 }
 
+/// Refuses a row that the run would refuse, so that what it holds decides nothing.
+fn check(reader: &dyn Reader, row: &Row, features: Option<usize>) -> Result<(), String> {
+    reader.columns().check_row(row.indices(), features.unwrap_or(usize::MAX))?;
+    check_magnitudes(row)
+}
+
 /// Why a first pass failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SurveyError {
     /// The data could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The features would take too much memory.
+    #[error(
+        "there are more than {MOST_COLUMNS} features from line {0} on; hash them with --hash-bits BITS, or allow it with --set features=D"
+    )]
+    TooManyColumns(u64),
     /// The labels are no classes.
     #[error(
         "there are more than {MOST_CLASSES} different labels; is it the right label column, or a real-valued target?"
