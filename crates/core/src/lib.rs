@@ -47,6 +47,7 @@ pub mod param;
 pub mod prediction;
 pub mod problem;
 pub mod registry;
+pub mod replace;
 pub mod rng;
 pub mod state;
 

@@ -40,7 +40,7 @@ struct Cell {
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    let mut columns = ColumnMap::new(columns, options.frozen());
+    let mut columns = ColumnMap::new(columns, options.most_columns());
     let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
     let layout = match saved {
         Some(saved) => {

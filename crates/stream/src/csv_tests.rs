@@ -116,7 +116,7 @@ fn a_saved_model_finds_its_columns() {
     assert_eq!(error.to_string(), r#"a.csv: lacks the column "a" that the saved model was trained on"#);
     assert!(!error.is_row_error());
 
-    let grow = ReadOptions { grow: true, ..saved.clone() };
+    let grow = ReadOptions { room: 4, ..saved.clone() };
     let mut reader = open("a,hue,class\n1,green,x\n", &grow).unwrap();
     assert_eq!(read(&mut *reader), ["2 x*1 a=1 hue=green=1"]);
     assert_eq!((reader.columns().count(), reader.dropped_features()), (4, 0));
