@@ -30,6 +30,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),
+    /// Write a synthetic stream
+    Generate(GenerateArgs),
     /// One round a line, for tests and debugging: NDJSON in, NDJSON out, the bare algorithm
     Trace(TraceArgs),
     /// See two learners on a small noisy, drifting stream made on the spot: no data needed
