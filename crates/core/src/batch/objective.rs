@@ -3,6 +3,7 @@
 use faer::{Accum, Mat, MatRef, Par, linalg::matmul::matmul};
 
 use super::data::{Data, Labels};
+use crate::kernel::softmax::softmax;
 use crate::loss::logistic;
 
 /// Rows that are worked on together, so that they and their products stay in cache.
@@ -111,7 +112,7 @@ impl<'a> Objective<'a> {
             self.data.rows().times(block.clone(), u, d, &mut reduced[..n * q]);
             for (at, row) in block.clone().enumerate() {
                 self.logits(&reduced[at * q..(at + 1) * q], &mut logits);
-                logistic::softmax(&logits, &mut p);
+                softmax(&logits, &mut p);
                 self.curvature(self.data.weight(row), &p, &mut curvatures[at * q * q..(at + 1) * q * q]);
             }
             let x = self.data.rows().dense(block, d, &mut buffer);
