@@ -72,6 +72,13 @@ pub fn argmax(values: &[f64]) -> usize {
     best
 }
 
+/// Writes the distribution that plays class `top`, but with probability `rate` $= \varepsilon$ a uniformly random class:
+/// $p_k = \varepsilon/K$, plus $1 - \varepsilon$ on `top`. `rate` is in [0, 1].
+pub fn mix(top: usize, rate: f64, probabilities: &mut [f64]) {
+    probabilities.fill(rate / probabilities.len() as f64);
+    probabilities[top] += 1.0 - rate;
+}
+
 /// The smallest class with `uniform` < p_0 + … + p_k (inverse CDF in class order); if rounding leaves none, the
 /// last class of positive probability.
 ///
@@ -121,6 +128,13 @@ mod tests {
     fn argmax_takes_the_first_of_equals() {
         assert_eq!(argmax(&[1.0, 3.0, 3.0]), 1);
         assert_eq!(argmax(&[0.0, 0.0]), 0);
+    }
+
+    #[test]
+    fn mix_explores_uniformly() {
+        let mut p = [0.0; 4];
+        mix(2, 0.5, &mut p);
+        assert_eq!(p, [0.125, 0.125, 0.625, 0.125]);
     }
 
     #[test]

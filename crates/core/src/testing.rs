@@ -108,3 +108,16 @@ fn cholesky(a: &[f64]) -> Cholesky {
     }
     Cholesky { lower, diagonal }
 }
+
+/// `count` random directions: rows of norm 1 in `features` dimensions.
+pub(crate) fn unit_rows(seed: u64, count: usize, features: usize) -> Vec<Vec<f64>> {
+    let mut rng = crate::rng::Rng::new(seed, 0);
+    let mut row = || -> Vec<f64> { (0..features).map(|_| rng.normal()).collect() };
+    (0..count)
+        .map(|_| {
+            let x = row();
+            let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+            x.iter().map(|x| x / norm).collect()
+        })
+        .collect()
+}

@@ -63,7 +63,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let delimiter =
         csv_layout::checked_delimiter(layout.delimiter).map_err(|message| source.file_error(message))?;
     let records = builder(delimiter).from_reader(CsvText::new(source));
-    let mut rows = Rows { records, record: ByteRecord::new(), line: 0, held: false };
+    let mut rows =
+        Rows { records, record: ByteRecord::new(), line: 0, held: false, blank_delimiter: delimiter == b' ' };
     let more = rows.next()?;
     rows.held = more && !layout.header;
     let cells = match saved {
@@ -135,6 +136,7 @@ struct Rows {
     line: u64,
     /// `record` is the next row.
     held: bool,
+    blank_delimiter: bool,
 }
 
 impl Rows {
@@ -148,7 +150,9 @@ impl Rows {
             return Ok(true);
         }
         while self.records.read_byte_record(&mut self.record).map_err(|error| self.read_error(error))? {
-            let blank = self.record.len() == 1 && self.record[0].trim_ascii().is_empty();
+            // Cut at blanks, a blank line has many cells.
+            let blank = (self.record.len() == 1 || self.blank_delimiter)
+                && self.record.as_slice().trim_ascii().is_empty();
             if !blank {
                 let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count();
                 // The parser stands at the line after the row.

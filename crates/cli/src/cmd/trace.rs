@@ -97,7 +97,11 @@ fn check<'a>(learner: &dyn Model, samples: bool, row: &'a Row) -> Result<Target<
         return Err("normals: the learner does not sample".to_owned());
     }
     if let Some(normals) = row.normals.iter().find(|normals| normals.len() != problem.classes) {
-        return Err(format!("normals: a list of {}; classes = {} were needed", normals.len(), problem.classes));
+        return Err(format!(
+            "normals: a list of {}; classes = {} were needed",
+            normals.len(),
+            problem.classes
+        ));
     }
     let target = match &row.y {
         Answer::Number(value) if accepts.classes == Classes::Real => Target::value(*value),

@@ -433,9 +433,12 @@ mod tests {
         let resolved =
             |problem: Problem| Folklore::new(FolkloreParams::default(), problem, 0).map(|new| new.params());
         let params = resolved(Problem::new(4, 2).with_radius(5.0)).expect("valid parameters");
-        // B = 10/R, λ = 2R/B, γ = 1/(2 + 2BR + ln(K-1)).
-        let gamma = 1.0 / (22.0 + 3f64.ln());
-        assert_eq!((params.norm, params.radius, params.regularization), (Some(2.0), Some(5.0), Some(5.0)));
+        // B = 30/R, λ = 2R/B, γ = 1/(2 + 2BR + ln(K-1)).
+        let gamma = 1.0 / (62.0 + 3f64.ln());
+        assert_eq!(
+            (params.norm, params.radius, params.regularization),
+            (Some(6.0), Some(5.0), Some(10.0 / 6.0))
+        );
         assert_eq!(params.linear_term, Some(true));
         let Some(Curvature::Value(used)) = params.curvature else { panic!("resolved") };
         assert!((used - gamma).abs() < 1e-16, "{used} instead of {gamma}");
