@@ -6,7 +6,7 @@
 //! ## Reference
 //!
 //! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Efficient improper learning for online logistic regression*,
-//! COLT 2020, arXiv:2003.08109: Algorithm 2, Theorem 5. `references.bib`: `jezequel2020aioli`.
+//! COLT 2020, arXiv:2003.08109: section 4.1. `references.bib`: `jezequel2020aioli`.
 //!
 //! ## Symbols
 //!
@@ -89,7 +89,7 @@ params! {
         /// Length scale of the rbf kernel, > 0.
         length_scale: f64 = "1",
         /// Bound $B$ on the norm of the comparator in the kernel's Hilbert space, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on $\sqrt{k(x, x)}$, > 0.
         radius: f64 = "from the stream's r, or r = 1: r for linear, (r^2 + offset)^(degree/2) for polynomial, 1 for rbf",
         /// Weight $\lambda$ of the comparator's squared norm, > 0.
@@ -222,7 +222,7 @@ impl Algorithm for KernelAioli {
     const ABOUT: About = About {
         name: "kernel-aioli",
         summary: "AIOLI with a kernel: non-linear logistic regression for two classes",
-        paper: Paper { key: "jezequel2020aioli", place: "Algorithm 2, Theorem 5" },
+        paper: Paper { key: "jezequel2020aioli", place: "section 4.1" },
         guarantee: "regret <= lambda B^2 + 1/(2 kappa) ln det(I + kappa/(4 lambda) K_T), RKHS norm <= B, up to max_rounds",
         cost: "t^2 + 2 t d flops in round t",
         memory: "t^2/2 + t d numbers after t <= max_rounds rounds",
@@ -245,7 +245,7 @@ impl Algorithm for KernelAioli {
             Kernel::Rbf => 1.0,
         };
         let radius = positive("radius", params.radius.unwrap_or(default))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
         let spread = curvature::euclidean_spread(norm, radius);
@@ -326,7 +326,9 @@ impl OnlineLearner for KernelAioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         // A prediction from an earlier state keeps its score, at which the loss is expanded; the rest is redone.
         let mut spare = std::mem::take(&mut self.spare);
-        let scratch = if at.is_fresh(self.rounds) {
+        let scratch = if at.is_fresh(self.rounds)
+            && at.scratch.len() == HEAD + self.problem.features + 2 * self.stored()
+        {
             &at.scratch
         } else {
             self.project(x, &mut spare);
