@@ -3,11 +3,13 @@
 mod args;
 mod cmd;
 mod failure;
+mod open;
+mod progress;
 mod settings;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
 
@@ -23,7 +25,16 @@ fn main() -> ExitCode {
         }
     };
     let result = match &cli.command {
+        Command::Run(args) => cmd::run::run(args),
+        Command::Predict(args) => cmd::predict::run(args),
+        Command::List(args) => cmd::list::run(args),
+        Command::Inspect(args) => cmd::inspect::run(args),
+        Command::Demo(args) => cmd::demo::run(args),
         Command::Trace(args) => cmd::trace::run(args),
+        Command::Completions(args) => {
+            clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut std::io::stdout());
+            Ok(())
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

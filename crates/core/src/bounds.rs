@@ -164,6 +164,14 @@ pub fn ogd_constant(setting: &Setting) -> f64 {
     setting.norm * SQRT_2 * setting.radius * setting.rounds.sqrt()
 }
 
+/// Follow the regularised leader's regret: $\lambda U^2 + \frac{R^2T}{2\lambda}$ for $\lambda\lVert W \rVert_F^2$.
+///
+/// Multiclass logistic loss, any comparator of Frobenius norm at most $U$ (`setting.norm`); gradients of norm
+/// at most $\sqrt2R$. Shalev-Shwartz and Singer (2007).
+pub fn ftrl(setting: &Setting, regularization: f64) -> f64 {
+    regularization * setting.norm.powi(2) + setting.energy() / (2.0 * regularization)
+}
+
 /// Online Newton step's regret: $5(\frac1\alpha + G D) Kd \ln T$ (Hazan, Agarwal, Kale, 2007), $G = \sqrt2R$, $D = 2B$.
 ///
 /// Multiclass logistic loss, $\lVert W \rVert_F \le B$, $T \ge 2$, exp-concavity $\alpha = e^{-\sqrt2BR}/(K-1)$ (derived,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// Learners take their dimensions from here and derive theory's parameters from the rest. What a user *chooses*
 /// (a comparator's norm, a learning rate) is a parameter of the learner instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Problem {
     /// Number of classes $K \ge 2$; 1 for a real-valued target.
     pub classes: usize,

@@ -1,1 +1,35 @@
 //! Moving examples.
+
+mod columns;
+mod csv;
+mod csv_layout;
+mod csv_text;
+mod decompress;
+pub mod delay;
+pub mod encode;
+pub mod examples;
+mod format;
+pub mod labels;
+mod libsvm;
+mod ndjson;
+mod ndjson_visit;
+mod options;
+pub mod plot;
+mod read_error;
+mod reader;
+mod row;
+pub mod run;
+pub mod saved;
+pub mod scale;
+pub mod score;
+mod source;
+pub mod survey;
+pub mod synthetic;
+mod vw;
+
+pub use columns::{Columns, Names, hash_name, hash_number};
+pub use format::Format;
+pub use options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
+pub use read_error::{ReadError, ReadErrorKind};
+pub use reader::{Reader, from_read, open};
+pub use row::{ActionCost, Row, RowLabel};

@@ -1,3 +1,8 @@
 //! The subcommands, one file each.
 
+pub(crate) mod demo;
+pub(crate) mod inspect;
+pub(crate) mod list;
+pub(crate) mod predict;
+pub(crate) mod run;
 pub(crate) mod trace;

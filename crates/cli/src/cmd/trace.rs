@@ -25,6 +25,9 @@ struct Row {
     weight: f64,
     /// The uniform number in [0, 1) by which the played label is drawn.
     u: Option<f64>,
+    /// Standard normals for learners that sample, a list of one per class for each sample.
+    #[serde(default)]
+    normals: Vec<Vec<f64>>,
 }
 
 /// The truth of a row, as it stands there.
@@ -55,8 +58,10 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
             continue;
         }
         let row: Row = serde_json::from_str(&text).map_err(|error| failure(error.to_string()))?;
-        let target = check(learner.as_ref(), &row).map_err(failure)?;
+        let target = check(learner.as_ref(), entry.param("samples").is_some(), &row).map_err(failure)?;
         let x = Features::Dense(&row.x);
+        prediction.normals.clear();
+        prediction.normals.extend(row.normals.iter().flatten());
         learner.predict(x, &mut prediction);
         rounds += 1;
         let played = (learner.about().forecast == Forecast::RandomisedLabel)
@@ -66,24 +71,37 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
         learner.update(x, target, &prediction);
     }
     if rounds == 0 {
-        return Err(Failure::data("standard input: no rounds; a row such as {\"x\": [0.5], \"y\": 1} was needed"));
+        return Err(Failure::data(
+            "standard input: no rounds; a row such as {\"x\": [0.5], \"y\": 1} was needed",
+        ));
     }
     out.flush().map_err(Failure::output)
 }
 
-/// The target of a row, if the learner can take the row.
-fn check<'a>(learner: &dyn Model, row: &'a Row) -> Result<Target<'a>, String> {
+/// The target of a row, if the learner, which takes `samples` or not, can take the row.
+fn check<'a>(learner: &dyn Model, samples: bool, row: &'a Row) -> Result<Target<'a>, String> {
     let problem = learner.problem();
     let accepts = learner.about().accepts;
     if row.x.len() != problem.features {
         return Err(format!("x has {} numbers; features = {} were needed", row.x.len(), problem.features));
     }
     if !(row.weight > 0.0) || (row.weight != 1.0 && !accepts.weights) {
-        let need = if accepts.weights { "a number > 0" } else { "1: the learner takes no importance weights" };
+        let need =
+            if accepts.weights { "a number > 0" } else { "1: the learner takes no importance weights" };
         return Err(format!("weight = {}: must be {need}", row.weight));
     }
     if let Some(u) = row.u.filter(|u| !(0.0..1.0).contains(u)) {
         return Err(format!("u = {u}: must be in [0, 1)"));
+    }
+    if !row.normals.is_empty() && !samples {
+        return Err("normals: the learner does not sample".to_owned());
+    }
+    if let Some(normals) = row.normals.iter().find(|normals| normals.len() != problem.classes) {
+        return Err(format!(
+            "normals: a list of {}; classes = {} were needed",
+            normals.len(),
+            problem.classes
+        ));
     }
     let target = match &row.y {
         Answer::Number(value) if accepts.classes == Classes::Real => Target::value(*value),

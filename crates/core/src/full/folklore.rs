@@ -43,7 +43,7 @@
 //! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest. Predictions are
 //!   identical.
 //! * The inner problem is solved to machine precision by damped Newton, not by gradient descent.
-//! * $B$ has no theoretical default: `norm` is $10/R$, so that the best comparator reaches logits of $\pm 10$ whatever the
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$ whatever the
 //!   units of $x$.
 //! * Importance weights multiply a round's surrogate; (5) then bounds the weighted regret. (6) needs weights of 1: a
 //!   weight is not known when its round is predicted.
@@ -73,7 +73,7 @@ params! {
     /// Parameters of [`Folklore`].
     pub struct FolkloreParams {
         /// Bound $B$ on the Euclidean norm of every row of the comparator, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Weight $\lambda$ of the comparator's squared Frobenius norm, > 0; the guarantee needs at least $\gamma R^2$.
@@ -192,7 +192,7 @@ impl Algorithm for Folklore {
     fn new(params: FolkloreParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
         let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
@@ -433,9 +433,12 @@ mod tests {
         let resolved =
             |problem: Problem| Folklore::new(FolkloreParams::default(), problem, 0).map(|new| new.params());
         let params = resolved(Problem::new(4, 2).with_radius(5.0)).expect("valid parameters");
-        // B = 10/R, λ = 2R/B, γ = 1/(2 + 2BR + ln(K-1)).
-        let gamma = 1.0 / (22.0 + 3f64.ln());
-        assert_eq!((params.norm, params.radius, params.regularization), (Some(2.0), Some(5.0), Some(5.0)));
+        // B = 30/R, λ = 2R/B, γ = 1/(2 + 2BR + ln(K-1)).
+        let gamma = 1.0 / (62.0 + 3f64.ln());
+        assert_eq!(
+            (params.norm, params.radius, params.regularization),
+            (Some(6.0), Some(5.0), Some(10.0 / 6.0))
+        );
         assert_eq!(params.linear_term, Some(true));
         let Some(Curvature::Value(used)) = params.curvature else { panic!("resolved") };
         assert!((used - gamma).abs() < 1e-16, "{used} instead of {gamma}");

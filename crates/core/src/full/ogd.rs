@@ -25,7 +25,7 @@
 //!
 //! ## Deviations
 //!
-//! * $B$ has no theoretical default: `norm` is $10/R$, as for the other learners.
+//! * $B$ has no theoretical default: `norm` is $30/R$, as for the other learners.
 //! * An importance weight multiplies the gradient. The step-size schedule counts rounds, not weight.
 //! * Late feedback takes the gradient at the scores that were played, and steps from the current weights.
 //!
@@ -70,7 +70,7 @@ params! {
     /// Parameters of [`Ogd`].
     pub struct OgdParams {
         /// Radius $B$ of the ball of comparators, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Step size $\eta_0$, > 0.
@@ -117,7 +117,7 @@ impl Algorithm for Ogd {
     fn new(params: OgdParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let schedule = params.schedule.unwrap_or(Schedule::Sqrt);
         let ball = params.ball.unwrap_or(Ball::Frobenius);
         let horizon = params.horizon.or(problem.horizon);

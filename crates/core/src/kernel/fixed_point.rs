@@ -171,7 +171,7 @@ impl FixedPoint {
     /// (Differences of f itself would cancel.)
     fn step_size(&self, z: &[f64], w: &mut Work<'_>) -> f64 {
         let start = dot(w.r, w.a_delta);
-        let mut slope = |tau: f64| {
+        let slope = |tau: f64| {
             for ((trial, z), a_delta) in w.trial.iter_mut().zip(z).zip(&*w.a_delta) {
                 *trial = z - tau * a_delta;
             }
@@ -184,20 +184,7 @@ impl FixedPoint {
             }
             total
         };
-        let full = slope(1.0);
-        if full <= 0.0 || full.abs() <= 0.2 * start.abs() {
-            return 1.0;
-        }
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..60 {
-            let tau = 0.5 * (low + high);
-            let here = slope(tau);
-            if here.abs() <= 0.2 * start.abs() {
-                return tau;
-            }
-            if here > 0.0 { high = tau } else { low = tau }
-        }
-        low.max(f64::EPSILON)
+        inexact_step(start, slope)
     }
 
     fn probabilities(&self, z: &[f64], logits: &mut [f64], p: &mut [f64]) {
@@ -225,6 +212,25 @@ impl FixedPoint {
             y: take(rest, c),
         }
     }
+}
+
+/// A step size in (0, 1] at which `slope`, increasing from `start` < 0 at 0, has lost most of its size: 1 if it is still
+/// negative there.
+pub(super) fn inexact_step(start: f64, mut slope: impl FnMut(f64) -> f64) -> f64 {
+    let full = slope(1.0);
+    if full <= 0.0 || full.abs() <= 0.2 * start.abs() {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let tau = 0.5 * (low + high);
+        let here = slope(tau);
+        if here.abs() <= 0.2 * start.abs() {
+            return tau;
+        }
+        if here > 0.0 { high = tau } else { low = tau }
+    }
+    low.max(f64::EPSILON)
 }
 
 fn multiply(a: faer::MatRef<'_, f64>, x: &[f64], out: &mut [f64]) {

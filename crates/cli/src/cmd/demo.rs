@@ -1,0 +1,149 @@
+//! `noregret demo`: two learners on a small stream made on the spot.
+
+use std::io::Write;
+use std::path::Path;
+
+use noregret::param::{Value, Values};
+use noregret::problem::Problem;
+use noregret::registry::find;
+use noregret_stream::encode::{Encoder, LargeRow};
+use noregret_stream::labels::Labels;
+use noregret_stream::plot::{Chart, Line};
+use noregret_stream::run::{Outcome, RunOptions, Sink, run as learn};
+use noregret_stream::scale::{Scaler, Scaling};
+use noregret_stream::score::Score;
+use noregret_stream::synthetic::{Recipe, SyntheticExamples};
+
+use crate::args::DemoArgs;
+use crate::cmd::run::run_failure;
+use crate::failure::Failure;
+use crate::open::describe_learner;
+use crate::progress::{Mode, Progress};
+
+/// The stream of the demonstration: noisy labels, correlated features, a model that drifts.
+const STREAM: [(&str, &str); 6] = [
+    ("classes", "6"),
+    ("features", "24"),
+    ("norm", "12"),
+    ("correlation", "0.9"),
+    ("noise", "0.05"),
+    ("drift", "0.2"),
+];
+
+const LEARNERS: [&str; 2] = ["folklore", "ogd"];
+
+const WINDOW: usize = 1000;
+
+/// Runs both learners on the same rows, compares them, and writes a plot.
+pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
+    let render = renderer(&args.plot)?;
+    let values: Values =
+        STREAM.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
+    let recipe = Recipe::find("softmax").expect("the stream of the demonstration exists");
+    eprintln!(
+        "A stream of {} rows: 6 classes, 24 correlated features, 5 % of the labels wrong, and a truth that drifts.\n\
+         Every row is predicted before its label is seen; nothing is tuned, and nothing is learnt twice.",
+        args.rows
+    );
+    let mut results = Vec::new();
+    for name in LEARNERS {
+        let stream = recipe.make(&values, args.rows, args.seed)?;
+        let entry = find(name)?;
+        let columns = stream.features();
+        let radius = Scaling::MaxAbs.radius(columns).map(|radius| (radius * radius + 1.0).sqrt());
+        let problem =
+            Problem { radius, ..Problem::new(stream.classes(), columns + 1).with_horizon(args.rows) };
+        let mut learner = entry.make(&Values::new(), problem, args.seed)?;
+        let classes: Vec<String> = (0..stream.classes()).map(|class| class.to_string()).collect();
+        let encoder = Encoder {
+            classes: classes.len(),
+            labels: classes.iter().map(String::as_str).collect::<Labels>(),
+            scaler: Scaler::new(Scaling::MaxAbs),
+            intercept: true,
+            sparse: false,
+            columns,
+            accepts: entry.about.accepts,
+            large_row: LargeRow::Warn,
+            radius: f64::INFINITY,
+            large_rows: 0,
+        };
+        let forecast = entry.about.forecast;
+        eprintln!("\n{}", describe_learner(learner.as_ref()));
+        let mut curve = Curve {
+            progress: Progress::new(Mode::Table, forecast, Some(args.rows), WINDOW),
+            every: (args.rows / 200).max(1),
+            points: Vec::new(),
+        };
+        let mut examples = SyntheticExamples::new(stream, encoder, args.rows);
+        let options =
+            RunOptions { forecast, delay: 0, look_ahead: true, window: WINDOW, limit: None, seed: args.seed };
+        let score = learn(&mut examples, learner.as_mut(), &mut curve, &options).map_err(run_failure)?;
+        curve.progress.finish(&score).map_err(Failure::output)?;
+        results.push((name, score, curve.progress.seconds(), curve.points));
+    }
+    let chart = Chart {
+        title: "Error rate over the last 1000 rounds".to_owned(),
+        x_label: "rounds".to_owned(),
+        y_label: "error rate".to_owned(),
+        lines: results
+            .iter_mut()
+            .map(|(name, _, _, points)| Line { name: (*name).to_owned(), points: std::mem::take(points) })
+            .collect(),
+    };
+    write_atomically(&args.plot, &render(&chart).map_err(Failure::data)?)?;
+    print(&results, &args.plot).map_err(Failure::output)
+}
+
+type Renderer = fn(&Chart) -> Result<Vec<u8>, String>;
+
+/// How a plot of this name is drawn; asked before the work begins.
+fn renderer(path: &Path) -> Result<Renderer, Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(|chart| Ok(chart.svg().into_bytes())),
+        Some("png") => Ok(Chart::png),
+        _ => Err(Failure::usage(format!("--plot {}: must end in .svg or .png", path.display()))),
+    }
+}
+
+/// Writes a file that is replaced at once or not at all.
+fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failure = |error: std::io::Error| Failure::data(format!("{}: {error}", path.display()));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failure)?;
+    file.write_all(bytes).map_err(failure)?;
+    file.persist(path).map(drop).map_err(|error| failure(error.error))
+}
+
+/// Progress, and the windowed error rate for the plot.
+struct Curve {
+    progress: Progress,
+    every: u64,
+    points: Vec<(f64, f64)>,
+}
+
+impl Sink for Curve {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        if score.rounds().is_multiple_of(self.every)
+            && let Some(rate) = score.window_rates().error_rate
+        {
+            self.points.push((score.rounds() as f64, rate));
+        }
+        self.progress.observe(outcome, score)
+    }
+}
+
+fn print(results: &[(&str, Score, f64, Vec<(f64, f64)>)], plot: &Path) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{:<12} {:>12} {:>12} {:>14}", "learner", "error rate", "log-loss", "rows a second")?;
+    for (name, score, seconds, _) in results {
+        let rates = score.rates();
+        writeln!(
+            out,
+            "{name:<12} {:>12.4} {:>12.4} {:>14.0}",
+            rates.error_rate.unwrap_or_default(),
+            rates.log_loss.unwrap_or_default(),
+            rates.rounds as f64 / seconds
+        )?;
+    }
+    writeln!(out, "\nThe curves are in {}. Now try your own data: noregret run DATA", plot.display())
+}

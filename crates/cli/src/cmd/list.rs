@@ -1,0 +1,114 @@
+//! `noregret list`: the catalogue, from the registry.
+
+use std::io::Write;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{ContentArrangement, Table};
+use noregret::learner::Classes;
+use noregret::registry::{ALGORITHMS, Entry, find};
+
+use crate::args::ListArgs;
+use crate::failure::Failure;
+
+/// Shows all learners, or one.
+pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
+    let entries: Vec<&Entry> = match &args.name {
+        Some(name) => vec![find(name)?],
+        None => ALGORITHMS.iter().collect(),
+    };
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        for entry in entries {
+            writeln!(out, "{}", json(entry)).map_err(Failure::output)?;
+        }
+        return Ok(());
+    }
+    match &args.name {
+        Some(_) => one(&mut out, entries[0]),
+        None => all(&mut out, &entries),
+    }
+    .map_err(Failure::output)
+}
+
+fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["name", "what", "time a round", "memory"]);
+    for entry in entries {
+        let about = entry.about;
+        table.add_row([about.name, about.summary, about.cost, about.memory]);
+    }
+    writeln!(out, "{table}\n\n`noregret list NAME` explains a learner and its parameters.")
+}
+
+fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
+    let about = entry.about;
+    writeln!(out, "{}: {}\n", about.name, about.summary)?;
+    for (subject, what) in [
+        ("paper", format!("{}, {}", about.paper.key, about.paper.place)),
+        ("guarantee", about.guarantee.to_owned()),
+        ("time", about.cost.to_owned()),
+        ("memory", about.memory.to_owned()),
+        ("learns from", accepts(entry)),
+    ] {
+        writeln!(out, "{subject:<12} {what}")?;
+    }
+    writeln!(out, "\nParameters, given as --set name=value:\n")?;
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["name", "meaning", "default"]);
+    for param in entry.params {
+        table.add_row([param.name.to_owned(), plain(&param.summary()), param.default.to_owned()]);
+    }
+    writeln!(out, "{table}")
+}
+
+/// Doc comments are written for rendered documentation; a terminal shows them without the marks.
+fn plain(doc: &str) -> String {
+    let mut text = doc.replace(['$', '`'], "");
+    for (mark, word) in [
+        ("\\lambda", "lambda"),
+        ("\\gamma", "gamma"),
+        ("\\eta", "eta"),
+        ("\\kappa", "kappa"),
+        ("\\rho", "rho"),
+        ("\\mu", "mu"),
+        ("\\beta", "beta"),
+        ("\\alpha", "alpha"),
+        ("\\epsilon", "epsilon"),
+    ] {
+        text = text.replace(mark, word);
+    }
+    text
+}
+
+fn accepts(entry: &Entry) -> String {
+    let accepts = entry.about.accepts;
+    let classes = match accepts.classes {
+        Classes::Any => "two or more classes",
+        Classes::Two => "two classes",
+        Classes::Real => "real-valued targets",
+    };
+    let mut text = classes.to_owned();
+    if accepts.soft_labels {
+        text += ", probability vectors";
+    }
+    text += if accepts.weights { ", importance weights" } else { ", no importance weights" };
+    text
+}
+
+fn json(entry: &Entry) -> serde_json::Value {
+    let about = entry.about;
+    let params: Vec<_> = entry
+        .params
+        .iter()
+        .map(|param| {
+            serde_json::json!({"name": param.name, "meaning": plain(&param.summary()), "default": param.default})
+        })
+        .collect();
+    serde_json::json!({
+        "name": about.name, "summary": about.summary, "paper": about.paper.key, "place": about.paper.place,
+        "guarantee": about.guarantee, "time": about.cost, "memory": about.memory, "learns_from": accepts(entry),
+        "parameters": params,
+    })
+}

@@ -1,0 +1,160 @@
+//! `noregret run`: the main job.
+
+use std::io::Write;
+
+use noregret::param::Values;
+use noregret_stream::examples::ReadExamples;
+use noregret_stream::run::RunOptions;
+use noregret_stream::saved::Saved;
+use noregret_stream::score::{Rates, Score};
+use serde::Serialize;
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::open::{Opened, open};
+use crate::progress::{Mode, Progress};
+
+/// The last line of `--json`, and what is kept in a saved model.
+#[derive(Serialize)]
+struct Summary<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    data: &'a str,
+    learner: &'static str,
+    #[serde(flatten)]
+    rates: Rates,
+    window: Rates,
+    seconds: f64,
+    rows_per_second: f64,
+    bad_rows: u64,
+    large_rows: u64,
+    dropped_features: u64,
+    resolved_parameters: Values,
+    classes: usize,
+    features: usize,
+    seed: u64,
+}
+
+/// Learns the stream.
+pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.save {
+        check_folder(path)?;
+    }
+    let Opened { mut learner, encoder, reader, rows, decisions } = open(args)?;
+    let mode = match (args.json, args.quiet) {
+        (true, _) => Mode::Json,
+        (false, true) => Mode::Quiet,
+        (false, false) => Mode::Table,
+    };
+    if mode == Mode::Table {
+        for (subject, sentence) in &decisions {
+            eprintln!("{subject:>9}  {sentence}");
+        }
+    }
+    let forecast = learner.about().forecast;
+    let options = RunOptions {
+        forecast,
+        delay: args.delay,
+        look_ahead: reader.size().is_some(),
+        window: args.window,
+        limit: args.limit,
+        seed: args.seed,
+    };
+    let mut examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
+    let mut progress = Progress::new(mode, forecast, rows, args.window);
+    let score = noregret_stream::run::run(&mut examples, learner.as_mut(), &mut progress, &options)
+        .map_err(run_failure)?;
+    progress.finish(&score).map_err(Failure::output)?;
+    let seconds = progress.seconds();
+    if score.rounds() == 0 {
+        return Err(Failure::data(format!("{}: no labelled row was learnt from", args.data)));
+    }
+    let summary = Summary {
+        kind: "summary",
+        data: &args.data,
+        learner: learner.about().name,
+        rates: score.rates(),
+        window: score.window_rates(),
+        seconds,
+        rows_per_second: score.rounds() as f64 / seconds,
+        bad_rows: examples.bad_rows(),
+        large_rows: examples.encoder.large_rows,
+        dropped_features: examples.reader.dropped_features(),
+        resolved_parameters: learner.values(),
+        classes: learner.problem().classes,
+        features: learner.problem().features,
+        seed: args.seed,
+    };
+    if let Some(what) = examples.first_bad_row() {
+        eprintln!("noregret: {} bad rows were skipped, the first one: {what}", examples.bad_rows());
+    }
+    print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
+    if let Some(path) = &args.save {
+        let schema = examples.reader.schema();
+        let mut archive = Saved { learner, encoder: examples.encoder, schema }.archive();
+        archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
+        archive.write(path).map_err(Failure::data)?;
+    }
+    Ok(())
+}
+
+/// A model that could not be saved after hours of learning is better refused before.
+fn check_folder(path: &std::path::Path) -> Result<(), Failure> {
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    if path.is_dir() {
+        return Err(Failure::usage(format!(
+            "--save {}: is a directory; a file name was needed",
+            path.display()
+        )));
+    }
+    tempfile::tempfile_in(folder)
+        .map(drop)
+        .map_err(|error| Failure::data(format!("--save {}: {error}", path.display())))
+}
+
+pub(crate) fn run_failure(error: noregret_stream::run::RunError) -> Failure {
+    match error {
+        noregret_stream::run::RunError::Read(error) => Failure::data(error),
+        noregret_stream::run::RunError::Write(error) => Failure::output(error),
+    }
+}
+
+fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: usize) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if mode == Mode::Json {
+        return writeln!(out, "{}", serde_json::to_string(summary).expect("plain numbers"));
+    }
+    let rates = &summary.rates;
+    let mut line = |name: &str, value: String| writeln!(out, "{name:<22} {value}");
+    line("learner", summary.learner.to_owned())?;
+    line("rounds", rates.rounds.to_string())?;
+    let last = |value: Option<f64>| {
+        value.map_or_else(String::new, |value| format!("   (last {window}: {value:.5})"))
+    };
+    if let (Some(errors), Some(rate)) = (rates.errors, rates.error_rate) {
+        line("errors", format!("{errors}"))?;
+        line("error rate", format!("{rate:.5}{}", last(summary.window.error_rate)))?;
+    }
+    if let Some(rate) = rates.expected_error_rate {
+        line("expected error rate", format!("{rate:.5}{}", last(summary.window.expected_error_rate)))?;
+        line("greedy error rate", format!("{:.5}", rates.greedy_error_rate.unwrap_or_default()))?;
+    }
+    if let Some(loss) = rates.log_loss {
+        line("log-loss (nats)", format!("{loss:.5}{}", last(summary.window.log_loss)))?;
+        line("cumulative log-loss", format!("{:.3}", score.total_loss()))?;
+    }
+    if let Some(loss) = rates.squared_loss {
+        line("squared loss", format!("{loss:.6}{}", last(summary.window.squared_loss)))?;
+    }
+    for (name, count) in [
+        ("bad rows skipped", summary.bad_rows),
+        ("rows beyond radius", summary.large_rows),
+        ("unknown features", summary.dropped_features),
+    ] {
+        if count > 0 {
+            line(name, count.to_string())?;
+        }
+    }
+    line("seconds", format!("{:.2}   ({:.0} rows a second)", summary.seconds, summary.rows_per_second))
+}

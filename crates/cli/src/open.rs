@@ -1,0 +1,289 @@
+//! From arguments to a learner and its examples: the decisions that `run` prints.
+
+use noregret::algorithm::Model;
+use noregret::learner::Classes;
+use noregret::model::Archive;
+use noregret::problem::Problem;
+use noregret::registry::{self, Entry};
+use noregret_stream::encode::Encoder;
+use noregret_stream::labels::Labels;
+use noregret_stream::saved::Saved;
+use noregret_stream::scale::{Scaler, Scaling};
+use noregret_stream::survey::{Survey, suitable};
+use noregret_stream::{Columns, ReadOptions, Reader};
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// The learner that `run` takes if none is named.
+const DEFAULT_LEARNER: &str = "folklore";
+
+/// A stream, ready to be learnt.
+pub(crate) struct Opened {
+    pub(crate) learner: Box<dyn Model>,
+    pub(crate) encoder: Encoder,
+    pub(crate) reader: Box<dyn Reader>,
+    /// Rows, if a first pass counted them.
+    pub(crate) rows: Option<u64>,
+    /// What was decided, as (subject, sentence).
+    pub(crate) decisions: Vec<(&'static str, String)>,
+}
+
+/// Opens the data of `run` and makes, or loads, its learner.
+pub(crate) fn open(args: &RunArgs) -> Result<Opened, Failure> {
+    let options = args.reading.options()?;
+    let settings = Settings::parse(&args.set)?;
+    match &args.load {
+        Some(path) => load(args, options, &settings, path),
+        None => start(args, &options, &settings),
+    }
+}
+
+/// A saved model and data of the kind that it has learnt from.
+fn load(
+    args: &RunArgs,
+    mut options: ReadOptions,
+    settings: &Settings,
+    path: &std::path::Path,
+) -> Result<Opened, Failure> {
+    if args.learner.is_some() || !args.set.is_empty() || args.scale.is_some() || args.no_intercept {
+        return Err(Failure::usage(
+            "--load: the learner, its parameters and its scaling come from the model; leave out --learner, --set, --scale and --no-intercept",
+        ));
+    }
+    debug_assert!(settings.params.is_empty());
+    let saved = read_model(path)?;
+    options.schema = Some(saved.schema);
+    let reader = noregret_stream::open(&args.data, &options).map_err(Failure::data)?;
+    let encoder = Encoder { large_row: args.on_large_row, ..saved.encoder };
+    let mut decisions = vec![("data", describe_reader(args, reader.as_ref()))];
+    decisions.push(("model", format!("{}, after {} rounds", path.display(), saved.learner.rounds())));
+    decisions.push(("learner", describe_learner(saved.learner.as_ref())));
+    Ok(Opened { learner: saved.learner, encoder, reader, rows: None, decisions })
+}
+
+/// Reads a model file.
+pub(crate) fn read_model(path: &std::path::Path) -> Result<Saved, Failure> {
+    let in_file = |error: noregret::model::ModelError| match error {
+        noregret::model::ModelError::Io { .. } => Failure::data(error),
+        _ => Failure::data(format!("{}: {error}", path.display())),
+    };
+    Saved::from_archive(&Archive::read(path).map_err(in_file)?).map_err(in_file)
+}
+
+/// A new learner.
+fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<Opened, Failure> {
+    let entry = registry::find(args.learner.as_deref().unwrap_or(DEFAULT_LEARNER))?;
+    // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
+    entry.check_names(&settings.params)?;
+    let intercept = !args.no_intercept;
+    let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;
+    let facts = if reader.size().is_some() {
+        let survey =
+            Survey::take(reader.as_mut(), args.scale, entry.about.accepts.classes, args.reading.on_bad_row)
+                .map_err(|error| survey_failure(&args.data, error))?;
+        let schema = reader.schema();
+        reader = noregret_stream::open(&args.data, &ReadOptions { schema: Some(schema), ..options.clone() })
+            .map_err(Failure::data)?;
+        Facts::of_file(args, entry, settings, &survey)?
+    } else {
+        Facts::of_pipe(args, entry, settings, reader.as_ref())?
+    };
+    let features = facts.columns + usize::from(intercept);
+    let radius = facts.radius.map(|radius| {
+        // A hair more, so that rounding never puts the largest row outside.
+        let radius = (radius * radius + f64::from(u8::from(intercept))).sqrt() * (1.0 + 1e-12);
+        if radius > 0.0 { radius } else { 1.0 }
+    });
+    let problem =
+        Problem { classes: facts.classes, features, radius, horizon: facts.rows, sparse: facts.sparse };
+    check_memory(args, entry, &problem)?;
+    let learner = entry.make(&settings.params, problem, args.seed)?;
+    let radius = match (learner.problem().radius, facts.radius) {
+        (Some(radius), _) => radius,
+        (None, _) => f64::INFINITY,
+    };
+    let encoder = Encoder {
+        classes: if entry.about.accepts.classes == Classes::Real { 0 } else { facts.classes },
+        labels: facts.labels,
+        scaler: Scaler::new(facts.scaling),
+        intercept,
+        sparse: facts.sparse,
+        columns: facts.columns,
+        accepts: entry.about.accepts,
+        large_row: args.on_large_row,
+        radius,
+        large_rows: 0,
+    };
+    let mut decisions = vec![("data", describe_reader(args, reader.as_ref()))];
+    decisions.push(("stream", facts.description));
+    let intercept = if intercept { "with intercept" } else { "no intercept" };
+    let storage = if facts.sparse { "sparse rows" } else { "dense rows" };
+    decisions.push((
+        "features",
+        format!("scaling {}, {intercept}, {storage}, largest norm {radius:.4}", facts.scaling),
+    ));
+    decisions.push(("learner", describe_learner(learner.as_ref())));
+    Ok(Opened { learner, encoder, reader, rows: facts.rows, decisions })
+}
+
+/// What is known of a stream before its first round.
+struct Facts {
+    classes: usize,
+    labels: Labels,
+    columns: usize,
+    scaling: Scaling,
+    radius: Option<f64>,
+    sparse: bool,
+    rows: Option<u64>,
+    description: String,
+}
+
+impl Facts {
+    /// What a first pass found, and what was set by hand.
+    fn of_file(args: &RunArgs, entry: &Entry, settings: &Settings, survey: &Survey) -> Result<Self, Failure> {
+        if survey.rows == 0 {
+            return Err(Failure::data(format!("{}: has no rows that can be read", args.data)));
+        }
+        if survey.labelled == 0 {
+            return Err(Failure::data(format!(
+                "{}: none of its {} rows has a label",
+                args.data, survey.rows
+            )));
+        }
+        let mut columns = survey.columns;
+        if let Some(declared) = settings.features {
+            let declared = declared as usize;
+            if declared < columns {
+                return Err(Failure::data(format!(
+                    "{}: has {columns} features; at most features = {declared} were declared",
+                    args.data
+                )));
+            }
+            columns = declared;
+        }
+        let classes = match entry.about.accepts.classes {
+            Classes::Real => 1,
+            Classes::Two | Classes::Any => {
+                let found = survey.labels.len();
+                let classes = settings.classes.map_or(found, |classes| classes as usize);
+                if classes < found {
+                    return Err(Failure::data(format!(
+                        "{}: has {found} classes; at most classes = {classes} were declared",
+                        args.data
+                    )));
+                }
+                if classes < 2 {
+                    let only = survey.labels.iter().next().unwrap_or_default();
+                    return Err(Failure::data(format!(
+                        "{}: every label is {only:?}; at least 2 classes were needed (or --set classes=K)",
+                        args.data
+                    )));
+                }
+                classes
+            }
+        };
+        let mut description = format!("{} rows", survey.rows);
+        if survey.labelled < survey.rows {
+            description += &format!(", {} labelled", survey.labelled);
+        }
+        if entry.about.accepts.classes == Classes::Real {
+            description += ", real-valued target";
+        } else {
+            description += &format!(", {classes} classes");
+        }
+        description += &format!(
+            ", {columns} features, {:.1} non-zero a row",
+            survey.non_zeros as f64 / survey.rows as f64
+        );
+        Ok(Self {
+            classes,
+            labels: survey.labels.clone(),
+            columns,
+            scaling: survey.scaling,
+            radius: Some(survey.radius),
+            sparse: survey.is_sparse() && survey.scaling != Scaling::Standard,
+            rows: Some(args.limit.map_or(survey.rows, |limit| limit.min(survey.rows))),
+            description,
+        })
+    }
+
+    /// What can be known of a pipe, which has no second look.
+    fn of_pipe(
+        args: &RunArgs,
+        entry: &Entry,
+        settings: &Settings,
+        reader: &dyn Reader,
+    ) -> Result<Self, Failure> {
+        let classes = match (entry.about.accepts.classes, settings.classes) {
+            (Classes::Real, _) => 1,
+            (_, Some(classes)) => classes as usize,
+            (Classes::Two, None) => 2,
+            (Classes::Any, None) => {
+                return Err(Failure::usage(
+                    "--set classes=K: must be given for a pipe, which cannot be read twice",
+                ));
+            }
+        };
+        let known = match reader.columns() {
+            Columns::Hashed { .. } => Some(reader.columns().count() as usize),
+            _ => None,
+        };
+        let columns = settings.features.map(|features| features as usize).or(known).ok_or_else(|| {
+            Failure::usage(
+                "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice",
+            )
+        })?;
+        let scaling = args.scale.unwrap_or_else(|| suitable(columns));
+        let radius = scaling.radius(columns);
+        if radius.is_none() && !settings.params.contains_key("radius") && entry.param("radius").is_some() {
+            return Err(Failure::usage(
+                "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
+            ));
+        }
+        Ok(Self {
+            classes,
+            labels: Labels::default(),
+            columns,
+            scaling,
+            radius,
+            sparse: columns > 4096 && scaling != Scaling::Standard,
+            rows: None,
+            description: format!("a pipe, {classes} classes, {columns} features"),
+        })
+    }
+}
+
+fn survey_failure(data: &str, error: noregret_stream::survey::SurveyError) -> Failure {
+    match error {
+        noregret_stream::survey::SurveyError::Read(error) => Failure::data(error),
+        other => Failure::data(format!("{data}: {other}")),
+    }
+}
+
+/// Refuses a learner whose state would not fit, before memory is taken.
+fn check_memory(args: &RunArgs, entry: &Entry, problem: &Problem) -> Result<(), Failure> {
+    let mib = entry.numbers(problem).saturating_mul(8) >> 20;
+    if mib as u64 <= args.memory {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{} would take {mib} MiB for {} classes and {} features ({}); allow it with --memory {mib}, hash features with --hash-bits, or choose a learner that takes less, see `noregret list`",
+        entry.about.name, problem.classes, problem.features, entry.about.memory
+    )))
+}
+
+fn describe_reader(args: &RunArgs, reader: &dyn Reader) -> String {
+    let details: Vec<String> =
+        reader.describe().iter().map(|(subject, what)| format!("{subject} {what}")).collect();
+    let name = if args.data == "-" { "standard input" } else { &args.data };
+    format!("{name}: {}", details.join(", "))
+}
+
+/// The learner with the parameters in use.
+pub(crate) fn describe_learner(learner: &dyn Model) -> String {
+    let values = learner.values();
+    let words: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("{}: {}", learner.about().name, words.join(" "))
+}

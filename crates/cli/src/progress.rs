@@ -1,0 +1,196 @@
+//! Progress: a table and a bar for people, JSON lines for programs.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use noregret::algorithm::Forecast;
+use noregret_stream::run::{Outcome, Sink};
+use noregret_stream::score::{Rates, Score};
+use serde::Serialize;
+
+/// Where progress goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// A table on standard error, with a bar on a terminal.
+    Table,
+    /// JSON objects on standard output.
+    Json,
+    /// Nowhere.
+    Quiet,
+}
+
+/// Shows a run while it goes on. The only place with a clock.
+pub(crate) struct Progress {
+    mode: Mode,
+    forecast: Forecast,
+    bar: Option<ProgressBar>,
+    started: Instant,
+    next_row: u64,
+    rows: u64,
+    window: usize,
+}
+
+/// A line of progress, as JSON.
+#[derive(Serialize)]
+struct ProgressLine<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(flatten)]
+    rates: &'a Rates,
+    window: &'a Rates,
+    seconds: f64,
+    rows_per_second: f64,
+}
+
+impl Progress {
+    /// Progress of a run of `total` rows, if that is known.
+    pub(crate) fn new(mode: Mode, forecast: Forecast, total: Option<u64>, window: usize) -> Self {
+        let bar = (mode == Mode::Table && std::io::stderr().is_terminal()).then(|| bar(total));
+        if mode == Mode::Table {
+            let text = header(forecast, window);
+            match &bar {
+                Some(bar) => bar.println(text),
+                None => eprintln!("{text}"),
+            }
+        }
+        Self { mode, forecast, bar, started: Instant::now(), next_row: 1, rows: 0, window }
+    }
+
+    /// Seconds since the start.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// The run is over: the last row of the table, unless it stands there already.
+    pub(crate) fn finish(&mut self, score: &Score) -> std::io::Result<()> {
+        if score.rounds() > 0 && self.next_row != after(score.rounds()) {
+            self.row(score)?;
+        }
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        Ok(())
+    }
+
+    fn row(&self, score: &Score) -> std::io::Result<()> {
+        let (rates, window) = (score.rates(), score.window_rates());
+        match self.mode {
+            Mode::Quiet => Ok(()),
+            Mode::Table => {
+                let text = table_row(self.forecast, &rates, &window);
+                match &self.bar {
+                    Some(bar) => bar.println(text),
+                    None => eprintln!("{text}"),
+                }
+                Ok(())
+            }
+            Mode::Json => {
+                let seconds = self.seconds();
+                let rows_per_second = self.rows as f64 / seconds;
+                let line = ProgressLine {
+                    kind: "progress",
+                    rates: &rates,
+                    window: &window,
+                    seconds,
+                    rows_per_second,
+                };
+                let text = serde_json::to_string(&line).expect("plain numbers");
+                writeln!(std::io::stdout().lock(), "{text}")
+            }
+        }
+    }
+
+    /// How many rounds the windowed columns are over.
+    pub(crate) fn window(&self) -> usize {
+        self.window
+    }
+}
+
+impl Sink for Progress {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.rows += 1;
+        if let Some(bar) = &self.bar
+            && self.rows.is_multiple_of(256)
+        {
+            bar.set_position(self.rows);
+        }
+        if outcome.target.is_some() && score.rounds() == self.next_row {
+            self.next_row = after(self.next_row);
+            self.row(score)?;
+        }
+        Ok(())
+    }
+}
+
+/// The rounds that get a row: 1, 2, 5, 10, 20, 50, …
+fn after(round: u64) -> u64 {
+    let mut decade = 1;
+    loop {
+        for step in [1, 2, 5] {
+            if decade * step > round {
+                return decade * step;
+            }
+        }
+        decade *= 10;
+    }
+}
+
+fn bar(total: Option<u64>) -> ProgressBar {
+    let style = |template: &str| ProgressStyle::with_template(template).expect("a template without errors");
+    let bar = match total {
+        Some(total) => ProgressBar::new(total)
+            .with_style(style("{bar:30} {percent:>3}%  {human_pos} rows  {per_sec}  {eta} left")),
+        None => {
+            ProgressBar::new_spinner().with_style(style("{spinner} {human_pos} rows  {per_sec}  {elapsed}"))
+        }
+    };
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// What the columns are called: the losses differ by learner, so they are named.
+fn columns(forecast: Forecast) -> [(&'static str, fn(&Rates) -> Option<f64>); 2] {
+    match forecast {
+        Forecast::Probabilities => [("error", |r| r.error_rate), ("log-loss", |r| r.log_loss)],
+        Forecast::Label => [("error", |r| r.error_rate), ("", |_| None)],
+        Forecast::RandomisedLabel => [("error", |r| r.error_rate), ("greedy error", |r| r.greedy_error_rate)],
+        Forecast::Value => [("squared loss", |r| r.squared_loss), ("", |_| None)],
+    }
+}
+
+fn header(forecast: Forecast, window: usize) -> String {
+    let last = format!("last {window}");
+    let mut text = format!("{:>10}", "rounds");
+    for (name, _) in columns(forecast).iter().filter(|(name, _)| !name.is_empty()) {
+        text += &format!("  {name:>12}  {last:>12}");
+    }
+    text
+}
+
+fn table_row(forecast: Forecast, rates: &Rates, window: &Rates) -> String {
+    let mut text = format!("{:>10}", rates.rounds);
+    for (_, value) in columns(forecast).iter().filter(|(name, _)| !name.is_empty()) {
+        for rates in [rates, window] {
+            text +=
+                &format!("  {:>12}", value(rates).map_or_else(String::new, |value| format!("{value:.5}")));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn rows_thin_out() {
+        let mut round = 1;
+        let rounds: Vec<u64> = std::iter::from_fn(|| {
+            let now = round;
+            round = super::after(round);
+            Some(now)
+        })
+        .take(8)
+        .collect();
+        assert_eq!(rounds, [1, 2, 5, 10, 20, 50, 100, 200]);
+    }
+}

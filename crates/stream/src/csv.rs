@@ -1,0 +1,309 @@
+//! Delimited text, by the csv crate: numbers, one-hot categories, a label column.
+//!
+//! An empty numeric cell is 0, an empty categorical cell no category, an empty label cell an unlabelled row. Blanks
+//! around a cell do not count. A category is the feature `column=cell` of value 1. Numeric columns come first, categories
+//! in order of appearance.
+//!
+//! With a saved schema, columns are found by their names if there is a header; columns that the schema does not know
+//! are dropped and counted, the label column may be absent.
+
+use csv::{ByteRecord, Reader as RecordReader};
+
+use crate::columns::{ColumnMap, Columns};
+use crate::csv_layout::{self, builder, delimiter_name};
+use crate::csv_text::CsvText;
+use crate::format::Format;
+use crate::options::{CsvRole, CsvSchema, ReadOptions, Schema, Speech};
+use crate::read_error::{ReadError, ReadErrorKind, shown};
+use crate::reader::{Reader, describe_source};
+use crate::row::{Duplicates, Row};
+use crate::source::Source;
+
+struct CsvReader {
+    rows: Rows,
+    cells: Vec<Cell>,
+    layout: CsvSchema,
+    columns: ColumnMap,
+    /// Whether the types are those of a saved model.
+    saved: bool,
+    feature: String,
+}
+
+/// What to do with the cell at one position of a row.
+struct Cell {
+    name: String,
+    /// `None`: a column that the saved model does not know.
+    role: Option<CsvRole>,
+    /// Column of a numeric cell.
+    column: Option<u32>,
+}
+
+pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
+    let mut columns = ColumnMap::new(columns, options.frozen());
+    let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
+    let layout = match saved {
+        Some(saved) => {
+            let peek = source.peek(1)?;
+            let seen = || csv_layout::detect_delimiter(&peek).map(char::from);
+            let there = u8::try_from(saved.delimiter).is_ok_and(|byte| peek.bytes.contains(&byte));
+            let kept = if there { saved.delimiter } else { seen().unwrap_or(saved.delimiter) };
+            let delimiter = options.delimiter.map_or(kept, char::from);
+            CsvSchema {
+                delimiter,
+                header: options.header.unwrap_or(saved.header),
+                fields: saved.fields.clone(),
+            }
+        }
+        None => {
+            let layout = csv_layout::infer(&source.peek(csv_layout::LINES)?, options);
+            layout.map_err(|message| source.file_error(message))?
+        }
+    };
+    let delimiter =
+        csv_layout::checked_delimiter(layout.delimiter).map_err(|message| source.file_error(message))?;
+    let records = builder(delimiter).from_reader(CsvText::new(source));
+    let mut rows = Rows { records, record: ByteRecord::new(), line: 0, held: false };
+    let more = rows.next()?;
+    rows.held = more && !layout.header;
+    let cells = match saved {
+        Some(_) => saved_cells(&rows.record, &layout),
+        None => Ok(layout.fields.iter().map(|field| Cell::new(&field.name, Some(field.role))).collect()),
+    };
+    let mut cells: Vec<Cell> = cells.map_err(|message| rows.source().file_error(message))?;
+    for cell in cells.iter_mut().filter(|cell| cell.role == Some(CsvRole::Numeric)) {
+        cell.column = columns.by_name(&cell.name);
+    }
+    columns.commit();
+    Ok(Box::new(CsvReader { rows, cells, layout, columns, saved: saved.is_some(), feature: String::new() }))
+}
+
+/// What the positions of a file mean to a saved layout. `first` is its first row.
+fn saved_cells(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<Cell>, String> {
+    let needed = |role| matches!(role, CsvRole::Numeric | CsvRole::Categorical);
+    if !layout.header {
+        let cells = |all: bool| {
+            let kept = layout.fields.iter().filter(move |field| all || needed(field.role));
+            kept.map(|field| Cell::new(&field.name, Some(field.role))).collect::<Vec<_>>()
+        };
+        let found = [cells(true), cells(false)].into_iter().find(|cells| cells.len() == first.len());
+        return found.ok_or_else(|| {
+            let (all, found) = (layout.fields.len(), first.len());
+            format!("has {found} columns, but the saved model was trained on {all}, the label among them")
+        });
+    }
+    let names = csv_layout::header_names(first)?;
+    if let Some(field) = layout.fields.iter().find(|field| needed(field.role) && !names.contains(&field.name))
+    {
+        return Err(format!("lacks the column {} that the saved model was trained on", shown(&field.name)));
+    }
+    let role = |name: &String| layout.fields.iter().find(|field| field.name == *name).map(|field| field.role);
+    Ok(names.iter().map(|name| Cell::new(name, role(name))).collect())
+}
+
+impl Cell {
+    fn new(name: &str, role: Option<CsvRole>) -> Self {
+        Cell { name: name.to_owned(), role, column: None }
+    }
+
+    #[cold]
+    fn fault(&self, message: String) -> ReadErrorKind {
+        ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
+    }
+
+    fn number(&self, cell: &[u8], saved: bool) -> Result<f64, ReadErrorKind> {
+        match fast_float2::parse::<f64, _>(cell) {
+            Ok(number) if number.is_finite() => Ok(number),
+            Ok(_) => Err(self.fault(format!("{} is not finite", shown(cell)))),
+            Err(_) if saved || self.role != Some(CsvRole::Numeric) => {
+                Err(self.fault(format!("{} is not a number", shown(cell))))
+            }
+            Err(_) => {
+                let name = self.name.escape_debug();
+                let hint = format!("pass --categorical \"{name}\" to read the column as text");
+                Err(self.fault(format!("{} is not a number; {hint}", shown(cell))))
+            }
+        }
+    }
+}
+
+/// The rows of the csv crate with their lines.
+struct Rows {
+    records: RecordReader<CsvText>,
+    record: ByteRecord,
+    /// Line where `record` begins.
+    line: u64,
+    /// `record` is the next row.
+    held: bool,
+}
+
+impl Rows {
+    fn source(&self) -> &Source {
+        &self.records.get_ref().source
+    }
+
+    /// Reads the next row that is not blank into `record`.
+    fn next(&mut self) -> Result<bool, ReadError> {
+        if std::mem::take(&mut self.held) {
+            return Ok(true);
+        }
+        while self.records.read_byte_record(&mut self.record).map_err(|error| self.read_error(error))? {
+            let blank = self.record.len() == 1 && self.record[0].trim_ascii().is_empty();
+            if !blank {
+                let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count();
+                // The parser stands at the line after the row.
+                self.line = self.records.position().line().saturating_sub(1 + inside as u64);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    #[cold]
+    fn read_error(&self, error: csv::Error) -> ReadError {
+        let source = self.source();
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => match error.downcast::<ReadError>() {
+                Ok(error) => error,
+                Err(error) => ReadError::new(source.name(), 0, ReadErrorKind::Io(error)),
+            },
+            kind => source.file_error(format!("{kind:?}")),
+        }
+    }
+}
+
+impl CsvReader {
+    fn parse(&mut self, row: &mut Row) -> Result<(), ReadErrorKind> {
+        let record = &self.rows.record;
+        if record.len() != self.cells.len() {
+            let (found, width) = (record.len(), self.cells.len());
+            let s = if found == 1 { "" } else { "s" };
+            return Err(ReadErrorKind::Row(format!(
+                "the row has {found} cell{s}, not {width} as the first row"
+            )));
+        }
+        for (cell, raw) in self.cells.iter().zip(record) {
+            let text = raw.trim_ascii();
+            if text.is_empty() {
+                continue;
+            }
+            match cell.role {
+                Some(CsvRole::Numeric) => {
+                    let number = cell.number(text, self.saved)?;
+                    match cell.column {
+                        Some(column) => row.push(column, number),
+                        None => self.columns.drop_one(),
+                    }
+                }
+                Some(CsvRole::Categorical) => {
+                    self.feature.clear();
+                    self.feature.push_str(&cell.name);
+                    self.feature.push('=');
+                    self.feature.push_str(utf8(text)?);
+                    if let Some(column) = self.columns.by_name(&self.feature) {
+                        row.push(column, 1.0);
+                    }
+                }
+                Some(CsvRole::Label) => {
+                    if !row.set_name(utf8(text)?) {
+                        return Err(cell.fault(format!("label {} is not finite", shown(text))));
+                    }
+                }
+                Some(CsvRole::Weight) => {
+                    row.weight = cell.number(text, self.saved)?;
+                    if row.weight < 0.0 {
+                        return Err(cell.fault(format!("weight {} is negative", shown(text))));
+                    }
+                }
+                None => self.columns.drop_one(),
+            }
+        }
+        // Only hashes can meet.
+        row.finish(Duplicates::Sum)
+            .map_err(|_| ReadErrorKind::Row("features of one hash sum to infinity".into()))
+    }
+
+    fn named(&self, role: CsvRole) -> Option<String> {
+        self.layout.fields.iter().find(|field| field.role == role).map(|field| field.name.clone())
+    }
+}
+
+fn utf8(text: &[u8]) -> Result<&str, ReadErrorKind> {
+    std::str::from_utf8(text).map_err(|_| ReadErrorKind::InvalidUtf8)
+}
+
+impl Reader for CsvReader {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        row.clear();
+        if !self.rows.next()? {
+            return Ok(false);
+        }
+        match self.parse(row) {
+            Ok(()) => {
+                self.columns.commit();
+                row.line = self.rows.line;
+                Ok(true)
+            }
+            Err(kind) => {
+                self.columns.roll_back();
+                row.clear();
+                Err(ReadError::new(self.rows.source().name(), self.rows.line, kind))
+            }
+        }
+    }
+
+    fn columns(&self) -> &Columns {
+        self.columns.columns()
+    }
+
+    fn dropped_features(&self) -> u64 {
+        self.columns.dropped()
+    }
+
+    fn position(&self) -> u64 {
+        self.rows.source().position()
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.rows.source().size()
+    }
+
+    fn schema(&self) -> Schema {
+        Schema {
+            format: Format::Csv,
+            columns: self.columns().clone(),
+            label: self.named(CsvRole::Label),
+            weight: self.named(CsvRole::Weight),
+            csv: Some(self.layout.clone()),
+        }
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        let mut decided = describe_source(self.rows.source(), Format::Csv);
+        decided.push(("delimiter", delimiter_name(self.layout.delimiter)));
+        decided.push(("header", if self.layout.header { "yes" } else { "no" }.to_owned()));
+        for (what, role) in [("label", CsvRole::Label), ("weight", CsvRole::Weight)] {
+            let found = self.cells.iter().enumerate().find(|(_, cell)| cell.role == Some(role));
+            decided.extend(
+                found.map(|(at, cell)| (what, format!("column {} (number {})", shown(&cell.name), at + 1))),
+            );
+        }
+        let named =
+            |role| self.cells.iter().filter(move |cell| cell.role == role).map(|cell| shown(&cell.name));
+        decided.push(("numeric columns", named(Some(CsvRole::Numeric)).count().to_string()));
+        for (what, role) in [("categorical columns", Some(CsvRole::Categorical)), ("dropped columns", None)] {
+            let names: Vec<String> = named(role).collect();
+            if !names.is_empty() {
+                decided.push((what, names.join(", ")));
+            }
+        }
+        if let Columns::Hashed { bits } = self.columns() {
+            decided.push(("features", format!("hashed into 2^{bits} columns")));
+        }
+        decided
+    }
+}
+
+#[cfg(test)]
+#[path = "csv_tests.rs"]
+mod tests;

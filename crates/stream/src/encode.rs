@@ -1,0 +1,280 @@
+//! From a row as it was read to an example as a learner sees it: classes, scaling, intercept.
+
+use std::fmt;
+use std::str::FromStr;
+
+use noregret::example::{Batch, Features, Label, Target};
+use noregret::learner::{Accepts, Classes};
+
+use crate::labels::Labels;
+use crate::read_error::{ReadError, ReadErrorKind};
+use crate::row::{Row, RowLabel};
+use crate::scale::Scaler;
+
+/// Rows of a larger Euclidean norm than this are refused: their squares, and what a learner computes of them, could
+/// overflow.
+const LARGEST_NORM: f64 = 1e100;
+
+/// What to do with a row whose norm exceeds the bound that the learner was made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LargeRow {
+    /// Learn from it as it is, and count it: the guarantee is void from here on.
+    #[default]
+    Warn,
+    /// Scale it back to the bound.
+    Clip,
+    /// Refuse it.
+    Error,
+}
+
+impl FromStr for LargeRow {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "warn" => Ok(LargeRow::Warn),
+            "clip" => Ok(LargeRow::Clip),
+            "error" => Ok(LargeRow::Error),
+            _ => Err(format!("{name:?} is none of warn, clip and error")),
+        }
+    }
+}
+
+impl fmt::Display for LargeRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LargeRow::Warn => "warn",
+            LargeRow::Clip => "clip",
+            LargeRow::Error => "error",
+        })
+    }
+}
+
+/// One example as a learner sees it, owned, its buffers reused.
+#[derive(Clone, Debug, Default)]
+pub struct Example {
+    sparse: bool,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    truth: OwnedTruth,
+    distribution: Vec<f64>,
+    weight: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum OwnedTruth {
+    #[default]
+    Missing,
+    Class(Label),
+    Distribution,
+    Value(f64),
+}
+
+impl Example {
+    /// The features.
+    pub fn features(&self) -> Features<'_> {
+        if self.sparse {
+            Features::Sparse { indices: &self.indices, values: &self.values }
+        } else {
+            Features::Dense(&self.values)
+        }
+    }
+
+    /// The target; `None` for an unlabelled example, or one of weight 0, which teaches nothing.
+    pub fn target(&self) -> Option<Target<'_>> {
+        if self.weight == 0.0 {
+            return None;
+        }
+        let target = match self.truth {
+            OwnedTruth::Missing => return None,
+            OwnedTruth::Class(label) => Target::class(label),
+            OwnedTruth::Distribution => Target::distribution(&self.distribution),
+            OwnedTruth::Value(value) => Target::value(value),
+        };
+        Some(target.weighted(self.weight))
+    }
+
+    /// Copies `other`, reusing the buffers.
+    pub fn copy_from(&mut self, other: &Example) {
+        self.sparse = other.sparse;
+        self.indices.clone_from(&other.indices);
+        self.values.clone_from(&other.values);
+        self.truth = other.truth;
+        self.distribution.clone_from(&other.distribution);
+        self.weight = other.weight;
+    }
+}
+
+/// Examples that are still to come.
+#[derive(Debug)]
+pub struct Coming<'a>(pub &'a [Example]);
+
+impl Batch for Coming<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn features(&self, at: usize) -> Features<'_> {
+        self.0[at].features()
+    }
+}
+
+/// Makes examples of rows: finds classes, scales, adds the intercept as feature 0, and refuses what the learner could
+/// not learn from. Its state is saved with the model.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    /// The classes that have come up; empty for a real-valued target.
+    pub labels: Labels,
+    /// How many classes the learner was made for. New ones are taken in until they are this many.
+    pub classes: usize,
+    /// The scaling and what it has seen.
+    pub scaler: Scaler,
+    /// Whether feature 0 is the constant 1.
+    pub intercept: bool,
+    /// Whether examples are sparse.
+    pub sparse: bool,
+    /// Columns of the data, without the intercept. What lies beyond is dropped.
+    pub columns: usize,
+    /// What the learner learns from.
+    pub accepts: Accepts,
+    /// What happens to rows beyond the learner's radius.
+    pub large_row: LargeRow,
+    /// The learner's bound on the norm of rows.
+    pub radius: f64,
+    /// Rows that were beyond it.
+    pub large_rows: u64,
+}
+
+impl Encoder {
+    /// The number of features a learner sees.
+    pub fn features(&self) -> usize {
+        self.columns + usize::from(self.intercept)
+    }
+
+    /// Makes an example of `row`, after the scaler took note of it.
+    ///
+    /// # Errors
+    /// What is wrong with the row. The scaler has then seen it all the same: scaling does not depend on labels.
+    pub fn encode(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
+        if let RowLabel::Name(name) = row.label()
+            && self.labels.len() < self.classes
+        {
+            self.labels.intern(name);
+        }
+        self.scaler.observe(row.indices(), row.values());
+        self.encode_frozen(row, out)
+    }
+
+    /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning.
+    ///
+    /// # Errors
+    /// What is wrong with the row.
+    pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
+        self.features_of(row, out)?;
+        self.target_of(row, out)
+    }
+
+    fn features_of(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
+        let shift = u32::from(self.intercept);
+        // Indices increase, so what a saved model does not know stands at the end.
+        let known = row.indices().partition_point(|&column| (column as usize) < self.columns);
+        let (indices, values) = (&row.indices()[..known], &row.values()[..known]);
+        out.sparse = self.sparse;
+        out.indices.clear();
+        out.values.clear();
+        if self.intercept {
+            out.values.push(1.0);
+        }
+        let at = out.values.len();
+        if self.sparse {
+            out.indices.extend((0..shift).chain(indices.iter().map(|column| column + shift)));
+            out.values.extend_from_slice(values);
+            self.scaler.scale_sparse(indices, &mut out.values[at..]);
+        } else {
+            out.values.resize(self.features(), 0.0);
+            for (column, value) in indices.iter().zip(values) {
+                out.values[at + *column as usize] = *value;
+            }
+            self.scaler.scale_dense(&mut out.values[at..]);
+        }
+        self.bound(out)
+    }
+
+    /// Looks at the norm of a row.
+    fn bound(&mut self, out: &mut Example) -> Result<(), String> {
+        let norm = out.features().norm_squared().sqrt();
+        if norm <= self.radius * (1.0 + 1e-9) {
+            return Ok(());
+        }
+        self.large_rows += 1;
+        match self.large_row {
+            LargeRow::Warn if norm <= LARGEST_NORM => Ok(()),
+            LargeRow::Clip if norm <= LARGEST_NORM => {
+                let factor = self.radius / norm;
+                out.values.iter_mut().for_each(|value| *value *= factor);
+                Ok(())
+            }
+            LargeRow::Error if norm <= LARGEST_NORM => Err(format!(
+                "the row has norm {norm:.6}; at most the learner's radius {:.6} was needed",
+                self.radius
+            )),
+            _ => Err(format!("the row has norm {norm:e}; at most {LARGEST_NORM:e} can be computed with")),
+        }
+    }
+
+    fn target_of(&self, row: &Row, out: &mut Example) -> Result<(), String> {
+        out.weight = row.weight;
+        if row.weight != 1.0 && row.weight != 0.0 && !self.accepts.weights {
+            return Err(format!(
+                "the row has weight {}; the learner takes no importance weights",
+                row.weight
+            ));
+        }
+        out.truth = match row.label() {
+            RowLabel::Missing => OwnedTruth::Missing,
+            RowLabel::Name(name) if self.accepts.classes == Classes::Real => match name.parse::<f64>() {
+                Ok(value) if value.is_finite() => OwnedTruth::Value(value),
+                _ => return Err(format!("the target is {name:?}; a finite number was needed")),
+            },
+            RowLabel::Name(name) => match self.labels.find(name) {
+                Some(label) => OwnedTruth::Class(label),
+                None => return Err(self.unknown_class(name)),
+            },
+            RowLabel::Distribution(_) if !self.accepts.soft_labels => {
+                return Err("the label is a list of probabilities; the learner takes classes only".to_owned());
+            }
+            RowLabel::Distribution(y) if y.len() != self.labels.len() => {
+                return Err(format!(
+                    "the label has {} probabilities; {} were needed",
+                    y.len(),
+                    self.labels.len()
+                ));
+            }
+            RowLabel::Distribution(y) => {
+                out.distribution.clear();
+                out.distribution.extend_from_slice(y);
+                OwnedTruth::Distribution
+            }
+            RowLabel::Costs(_) => {
+                return Err("the label gives costs of actions; the learner needs a class".to_owned());
+            }
+        };
+        Ok(())
+    }
+
+    fn unknown_class(&self, name: &str) -> String {
+        const SHOWN: usize = 10;
+        let known: Vec<&str> = self.labels.iter().take(SHOWN).collect();
+        let more = if self.labels.len() > SHOWN { ", …" } else { "" };
+        format!(
+            "the label {name:?} is none of the {} known classes: {}{more}",
+            self.labels.len(),
+            known.join(", ")
+        )
+    }
+}
+
+/// Puts a complaint of [`Encoder::encode`] where it belongs: at the file and line of `row`.
+pub(crate) fn row_error(source_name: &str, row: &Row, what: String) -> ReadError {
+    ReadError::new(source_name, row.line, ReadErrorKind::Row(what))
+}

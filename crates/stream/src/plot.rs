@@ -1,0 +1,69 @@
+//! Plots, behind one module: the plotting crate is young.
+
+use kuva::prelude::{Layout, LegendPosition, LinePlot, Plot};
+
+/// Colours that can be told apart without colour vision (Okabe and Ito), with line styles to help.
+const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
+
+/// A named line.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What the legend says.
+    pub name: String,
+    /// The points (x, y).
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A chart of lines over rounds.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// The title.
+    pub title: String,
+    /// What y is, with its unit.
+    pub y_label: String,
+    /// What x is.
+    pub x_label: String,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+impl Chart {
+    /// The chart as SVG, its fonts included.
+    pub fn svg(&self) -> String {
+        let (plots, layout) = self.parts();
+        kuva::render_to_svg(plots, layout)
+    }
+
+    /// The chart as PNG.
+    ///
+    /// # Errors
+    /// The renderer's words.
+    pub fn png(&self) -> Result<Vec<u8>, String> {
+        let (plots, layout) = self.parts();
+        kuva::render_to_png(plots, layout, 2.0)
+    }
+
+    fn parts(&self) -> (Vec<Plot>, Layout) {
+        let plots: Vec<Plot> = self
+            .lines
+            .iter()
+            .enumerate()
+            .map(|(at, line)| {
+                let plot = LinePlot::new()
+                    .with_data(line.points.iter().copied())
+                    .with_color(COLOURS[at % COLOURS.len()])
+                    .with_stroke_width(2.0)
+                    .with_legend(line.name.as_str());
+                Plot::from(if at % 2 == 1 { plot.with_dashed() } else { plot })
+            })
+            .collect();
+        let layout = Layout::auto_from_plots(&plots)
+            .with_title(self.title.as_str())
+            .with_x_label(self.x_label.as_str())
+            .with_y_label(self.y_label.as_str())
+            .with_legend_position(LegendPosition::OutsideRightTop)
+            .with_width(760.0)
+            .with_height(420.0);
+        (plots, layout)
+    }
+}

@@ -1,0 +1,170 @@
+//! The one error of the readers: where, and what is wrong, in one sentence.
+
+use std::{error, fmt, io};
+
+/// Why data could not be read. One word wide, so that results stay small.
+///
+/// `Display` is one sentence that begins with the file and, where there is one, the line:
+/// `data.svm:17: feature index 3 follows 5; LIBSVM indices must increase`.
+pub struct ReadError(Box<Inner>);
+
+struct Inner {
+    source_name: String,
+    line: u64,
+    kind: ReadErrorKind,
+}
+
+/// What went wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// There is no such file.
+    NotFound,
+    /// The path is a directory.
+    IsDirectory,
+    /// The operating system could not open or read the file.
+    Io(io::Error),
+    /// There are no rows: no bytes, or nothing but blank lines and comments.
+    Empty,
+    /// Compressed data end in the middle.
+    Truncated {
+        /// `gzip` or `zstd`.
+        compression: &'static str,
+    },
+    /// Compressed data are damaged.
+    Corrupt {
+        /// `gzip` or `zstd`.
+        compression: &'static str,
+        /// The decompressor's words.
+        detail: String,
+    },
+    /// The file as a whole cannot be read as asked: unknown format, no such label column, a single column and so on.
+    Layout(String),
+    /// The row is not UTF-8.
+    InvalidUtf8,
+    /// The row is malformed.
+    Row(String),
+    /// One named cell of the row is malformed.
+    Cell {
+        /// `column` or `key`.
+        noun: &'static str,
+        /// Its name.
+        column: String,
+        /// What is wrong, with the value.
+        message: String,
+    },
+}
+
+impl ReadError {
+    pub(crate) fn new(source_name: &str, line: u64, kind: ReadErrorKind) -> Self {
+        ReadError(Box::new(Inner { source_name: source_name.to_owned(), line, kind }))
+    }
+
+    /// Whether reading can go on at the next row: the fault is in one row, not in the file.
+    pub fn is_row_error(&self) -> bool {
+        matches!(self.kind(), ReadErrorKind::InvalidUtf8 | ReadErrorKind::Row(_) | ReadErrorKind::Cell { .. })
+    }
+
+    /// What went wrong.
+    pub fn kind(&self) -> &ReadErrorKind {
+        &self.0.kind
+    }
+
+    /// The path as it was given, or `standard input`.
+    pub fn source_name(&self) -> &str {
+        &self.0.source_name
+    }
+
+    /// Line from 1 where the bad row begins, if the error belongs to a row.
+    pub fn line(&self) -> Option<u64> {
+        (self.0.line > 0).then_some(self.0.line)
+    }
+
+    /// The column or key at fault, if it is one.
+    pub fn column(&self) -> Option<&str> {
+        match self.kind() {
+            ReadErrorKind::Cell { column, .. } => Some(column),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { source_name, line, kind } = &*self.0;
+        f.write_str(source_name)?;
+        if *line > 0 {
+            write!(f, ":{line}")?;
+        }
+        f.write_str(": ")?;
+        match kind {
+            ReadErrorKind::NotFound => f.write_str("no such file"),
+            ReadErrorKind::IsDirectory => f.write_str("is a directory, not a file of examples"),
+            ReadErrorKind::Io(error) => write!(f, "{error}"),
+            ReadErrorKind::Empty => f.write_str("has no rows"),
+            ReadErrorKind::Truncated { compression } => {
+                write!(f, "{compression} data end in the middle; the file is cut off")
+            }
+            ReadErrorKind::Corrupt { compression, detail } => {
+                write!(f, "{compression} data are damaged: {detail}")
+            }
+            ReadErrorKind::InvalidUtf8 => f.write_str("the row is not UTF-8 text"),
+            ReadErrorKind::Layout(message) | ReadErrorKind::Row(message) => f.write_str(message),
+            ReadErrorKind::Cell { noun, column, message } => write!(f, "{noun} {}: {message}", shown(column)),
+        }
+    }
+}
+
+impl fmt::Debug for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReadError({:?}: {self})", self.0.kind)
+    }
+}
+
+impl error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self.kind() {
+            ReadErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// A piece of the data for a message: quoted, control characters escaped, cut after 40 characters.
+pub(crate) fn shown(text: impl AsRef<[u8]>) -> String {
+    const LONGEST: usize = 40;
+    // A character has at most 4 bytes; what is beyond is cut anyway.
+    let bytes = text.as_ref();
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST + 4)]);
+    let cut: String = text.chars().take(LONGEST).collect();
+    let dots = if cut.len() < text.len() || bytes.len() > 4 * LONGEST + 4 { "…" } else { "" };
+    format!("\"{}{dots}\"", cut.escape_debug())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_sentence_on_one_line() {
+        let error = ReadError::new(
+            "a.csv",
+            3,
+            ReadErrorKind::Cell { noun: "column", column: "age".into(), message: "is x".into() },
+        );
+        assert_eq!(error.to_string(), r#"a.csv:3: column "age": is x"#);
+        assert_eq!((error.is_row_error(), error.line(), error.column()), (true, Some(3), Some("age")));
+        let error = ReadError::new("standard input", 0, ReadErrorKind::Empty);
+        assert_eq!(error.to_string(), "standard input: has no rows");
+        assert_eq!((error.is_row_error(), error.line()), (false, None));
+        assert_eq!(size_of::<ReadError>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn pieces_are_escaped_and_cut() {
+        assert_eq!(shown("a\n\0é"), r#""a\n\0é""#);
+        assert_eq!(shown(b"\xff"), "\"\u{fffd}\"");
+        assert_eq!(shown("x".repeat(41)), format!("\"{}…\"", "x".repeat(40)));
+        assert_eq!(shown("x".repeat(999)), format!("\"{}…\"", "x".repeat(40)));
+    }
+}

@@ -1,0 +1,175 @@
+//! Reading examples one at a time: the trait, and opening a file of any format.
+
+use std::io::Read;
+
+use crate::columns::{ColumnMap, Columns};
+use crate::format::{self, Format};
+use crate::options::{ReadOptions, Schema};
+use crate::read_error::{ReadError, ReadErrorKind};
+use crate::row::Row;
+use crate::source::Source;
+use crate::{csv, libsvm, ndjson, vw};
+
+/// A stream of examples.
+pub trait Reader: Send {
+    /// Reads the next example into `row`. False at the end; `row` is then empty.
+    ///
+    /// # Errors
+    ///
+    /// After an error for which [`ReadError::is_row_error`] holds, the next call goes on with the next line, and the
+    /// bad row has left no trace in [`Reader::columns`]. After any other error the stream is at its end.
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError>;
+
+    /// What the columns mean, as known so far.
+    fn columns(&self) -> &Columns;
+
+    /// How many features were dropped because a saved model does not know them.
+    fn dropped_features(&self) -> u64;
+
+    /// Bytes read so far of the file as stored, hence compressed where it is.
+    fn position(&self) -> u64;
+
+    /// Size in bytes of the file as stored. `None` for standard input and pipes.
+    fn size(&self) -> Option<u64>;
+
+    /// What to keep with a model in order to read more data of this kind, as known so far.
+    fn schema(&self) -> Schema;
+
+    /// What was decided about the data, for a person: pairs such as `("delimiter", "comma")`.
+    fn describe(&self) -> Vec<(&'static str, String)>;
+}
+
+/// Opens a file, or standard input for `-`.
+///
+/// Gzip (of one or several members) and zstd are recognised by their first bytes, whatever the name.
+///
+/// # Errors
+///
+/// The file cannot be read, has no rows, or does not fit the options.
+pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    from_source(Source::open(path)?, options)
+}
+
+/// Reads examples from any stream of bytes, as [`open`] does; `name` stands for it in errors and tells the format.
+///
+/// # Errors
+///
+/// As for [`open`].
+pub fn from_read(
+    input: Box<dyn Read + Send>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Box<dyn Reader>, ReadError> {
+    from_source(Source::from_read(input, name, None)?, options)
+}
+
+fn from_source(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    match recognise(&mut source, options)? {
+        Format::Libsvm => libsvm::reader(source, options),
+        Format::Vw => vw::reader(source, options),
+        Format::Csv => csv::reader(source, options),
+        Format::Ndjson => ndjson::reader(source, options),
+    }
+}
+
+fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadError> {
+    let known = options.format.or_else(|| Format::from_file_name(source.name()));
+    let saved = options.schema.as_ref().map(|schema| schema.format);
+    // With a format given or saved, a row is answered as soon as it comes, even on a pipe.
+    let peek = source.peek(if known.or(saved).is_some() { 1 } else { format::LINES })?;
+    if peek.all && peek.bytes.trim_ascii().is_empty() {
+        return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
+    }
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let seen = format::from_content(&peek);
+    let seen = match saved {
+        Some(saved) if !matches!(seen, Some(Format::Ndjson | Format::Vw)) => Some(saved),
+        _ => seen,
+    };
+    seen.ok_or_else(|| source.file_error("has no format that is recognised; pass --format"))
+}
+
+/// Makes rows of lines; the part in which the line formats differ.
+pub(crate) trait LineParser: Send {
+    /// Fills an empty row. False if the line holds none, such as a comment.
+    fn parse(&mut self, line: &[u8], row: &mut Row, columns: &mut ColumnMap) -> Result<bool, ReadErrorKind>;
+
+    /// The schema without what [`LineReader`] knows.
+    fn schema(&self, columns: Columns) -> Schema;
+
+    /// What was decided beyond format and compression.
+    fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)>;
+}
+
+/// A reader of a format in which every row is a line.
+pub(crate) struct LineReader<P> {
+    source: Source,
+    columns: ColumnMap,
+    parser: P,
+}
+
+impl<P: LineParser + 'static> LineReader<P> {
+    pub(crate) fn boxed(source: Source, columns: ColumnMap, parser: P) -> Box<dyn Reader> {
+        Box::new(LineReader { source, columns, parser })
+    }
+}
+
+impl<P: LineParser> Reader for LineReader<P> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        loop {
+            row.clear();
+            let Some(line) = self.source.next_line()? else {
+                return Ok(false);
+            };
+            match self.parser.parse(line, row, &mut self.columns) {
+                Ok(false) => {}
+                Ok(true) => {
+                    self.columns.commit();
+                    row.line = self.source.line();
+                    return Ok(true);
+                }
+                Err(kind) => {
+                    self.columns.roll_back();
+                    row.clear();
+                    return Err(self.source.error(kind));
+                }
+            }
+        }
+    }
+
+    fn columns(&self) -> &Columns {
+        self.columns.columns()
+    }
+
+    fn dropped_features(&self) -> u64 {
+        self.columns.dropped()
+    }
+
+    fn position(&self) -> u64 {
+        self.source.position()
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.source.size()
+    }
+
+    fn schema(&self) -> Schema {
+        self.parser.schema(self.columns().clone())
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        let schema = self.schema();
+        let mut decided = describe_source(&self.source, schema.format);
+        decided.extend(self.parser.describe(self.columns()));
+        decided
+    }
+}
+
+/// The part of [`Reader::describe`] that every format has.
+pub(crate) fn describe_source(source: &Source, format: Format) -> Vec<(&'static str, String)> {
+    let mut decided = vec![("format", format.to_string())];
+    decided.extend(source.compression().map(|compression| ("compression", compression.to_owned())));
+    decided
+}

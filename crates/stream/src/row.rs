@@ -1,0 +1,320 @@
+//! One example as read: label, weight, tag, line number and sparse features.
+
+use std::fmt::Write as _;
+
+/// One action of a cost-sensitive or contextual-bandit label.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ActionCost {
+    /// Name of the action, canonical like every label (see [`Row::label`]).
+    pub action: String,
+    /// Its cost, finite. `None` where the data names the action without a cost.
+    pub cost: Option<f64>,
+    /// Probability in `[0, 1]` with which a logging policy took the action. `None` for cost-sensitive labels.
+    pub probability: Option<f64>,
+}
+
+/// The label of a [`Row`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RowLabel<'a> {
+    /// The row is unlabelled.
+    Missing,
+    /// A class. Numbers have one spelling: `+1`, `1.0` and `1` are all `1`.
+    Name(&'a str),
+    /// Class probabilities, non-negative with sum 1, in class order.
+    Distribution(&'a [f64]),
+    /// Costs per action, in the order of the data; at least one action.
+    Costs(&'a [ActionCost]),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LabelKind {
+    #[default]
+    Missing,
+    Name,
+    Distribution,
+    Costs,
+}
+
+/// The caller-owned buffer that a reader fills, one example at a time.
+///
+/// Its buffers are reused: after the first rows, reading allocates nothing. Values are finite, never zero (an
+/// explicit zero in the data is left out), and columns strictly increase.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Importance of the example: finite and not negative. 1 where the data has none. Zero means that the row counts
+    /// as seen and teaches nothing.
+    pub weight: f64,
+    /// The row's own name (`'tag` in VW, `tag` or `id` in NDJSON), empty where there is none.
+    pub tag: String,
+    /// Line of the file where the row begins, from 1; lines of a decompressed file count as decompressed.
+    pub line: u64,
+    kind: LabelKind,
+    name: String,
+    distribution: Vec<f64>,
+    /// The first `cost_count` hold the label; the rest keep their strings for later rows.
+    costs: Vec<ActionCost>,
+    cost_count: usize,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    increasing: bool,
+    unsorted: Vec<(u32, u32, f64)>,
+}
+
+/// What is wrong with the features of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FeatureFault {
+    /// The column was pushed more than once.
+    Duplicate(u32),
+    /// The values pushed for the column sum to infinity.
+    Overflow(u32),
+}
+
+/// How [`Row::finish`] treats a column that was pushed more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Duplicates {
+    Sum,
+    Refuse,
+}
+
+impl Default for Row {
+    fn default() -> Self {
+        Row {
+            weight: 1.0,
+            tag: String::new(),
+            line: 0,
+            kind: LabelKind::Missing,
+            name: String::new(),
+            distribution: Vec::new(),
+            costs: Vec::new(),
+            cost_count: 0,
+            indices: Vec::new(),
+            values: Vec::new(),
+            increasing: true,
+            unsorted: Vec::new(),
+        }
+    }
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        self.label() == other.label()
+            && self.weight == other.weight
+            && self.tag == other.tag
+            && self.line == other.line
+            && self.indices == other.indices
+            && self.values == other.values
+    }
+}
+
+impl Row {
+    /// An empty, unlabelled row of weight 1.
+    pub fn new() -> Self {
+        Row::default()
+    }
+
+    /// The label.
+    pub fn label(&self) -> RowLabel<'_> {
+        match self.kind {
+            LabelKind::Missing => RowLabel::Missing,
+            LabelKind::Name => RowLabel::Name(&self.name),
+            LabelKind::Distribution => RowLabel::Distribution(&self.distribution),
+            LabelKind::Costs => RowLabel::Costs(&self.costs[..self.cost_count]),
+        }
+    }
+
+    /// Columns of the features, strictly increasing.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// Values of the features, finite and not zero, one for each of [`Row::indices`].
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Makes the row empty and unlabelled again, with weight 1; keeps the buffers.
+    pub fn clear(&mut self) {
+        self.weight = 1.0;
+        self.tag.clear();
+        self.line = 0;
+        self.kind = LabelKind::Missing;
+        self.name.clear();
+        self.distribution.clear();
+        self.cost_count = 0;
+        self.clear_features();
+    }
+
+    pub(crate) fn clear_features(&mut self) {
+        self.indices.clear();
+        self.values.clear();
+        self.increasing = true;
+    }
+
+    /// Labels the row with a class, spelled canonically: a number of magnitude below 2^53 is written in the shortest
+    /// way that reads back to the same number (`+1` and `1.0` become `1`), other text stays as it is.
+    ///
+    /// Returns false, and leaves the row unlabelled, if the text is a NaN or an infinity.
+    pub fn set_name(&mut self, text: &str) -> bool {
+        self.name.clear();
+        let fits = canonical(text, &mut self.name);
+        self.kind = if fits { LabelKind::Name } else { LabelKind::Missing };
+        fits
+    }
+
+    /// Labels the row with class probabilities, which the caller has checked.
+    pub fn set_distribution(&mut self, probabilities: impl IntoIterator<Item = f64>) {
+        self.distribution.clear();
+        self.distribution.extend(probabilities);
+        self.kind = LabelKind::Distribution;
+    }
+
+    /// Adds an action to the label, which becomes one of costs. `action` is spelled canonically as in [`Row::set_name`];
+    /// returns false if it is a NaN or an infinity. The caller has checked cost and probability.
+    pub fn push_cost(&mut self, action: &str, cost: Option<f64>, probability: Option<f64>) -> bool {
+        if self.cost_count == self.costs.len() {
+            self.costs.push(ActionCost::default());
+        }
+        let slot = &mut self.costs[self.cost_count];
+        slot.action.clear();
+        if !canonical(action, &mut slot.action) {
+            return false;
+        }
+        (slot.cost, slot.probability) = (cost, probability);
+        self.cost_count += 1;
+        self.kind = LabelKind::Costs;
+        true
+    }
+
+    /// Adds a feature, in any order of columns. `value` is finite; a zero is left out. After the last one comes
+    /// [`Row::finish`] or [`Row::sum_duplicates`].
+    #[inline]
+    pub fn push(&mut self, index: u32, value: f64) {
+        debug_assert!(value.is_finite(), "readers refuse values that are not finite");
+        if value != 0.0 {
+            self.increasing &= self.indices.last().is_none_or(|&last| last < index);
+            self.indices.push(index);
+            self.values.push(value);
+        }
+    }
+
+    /// Sorts the features and sums the values of equal columns, in the order in which they were pushed.
+    ///
+    /// # Errors
+    ///
+    /// The column whose sum overflows.
+    pub fn sum_duplicates(&mut self) -> Result<(), u32> {
+        self.finish(Duplicates::Sum).map_err(|fault| match fault {
+            FeatureFault::Duplicate(column) | FeatureFault::Overflow(column) => column,
+        })
+    }
+
+    pub(crate) fn finish(&mut self, duplicates: Duplicates) -> Result<(), FeatureFault> {
+        if self.increasing {
+            return Ok(());
+        }
+        self.unsorted.clear();
+        let pairs = self.indices.iter().zip(&self.values);
+        self.unsorted.extend(pairs.zip(0..).map(|((&index, &value), position)| (index, position, value)));
+        // The position makes the order of a sum, and with it every bit, that of the data.
+        self.unsorted.sort_unstable_by_key(|&(index, position, _)| (index, position));
+        self.clear_features();
+        for run in self.unsorted.chunk_by(|a, b| a.0 == b.0) {
+            let index = run[0].0;
+            if run.len() > 1 && duplicates == Duplicates::Refuse {
+                return Err(FeatureFault::Duplicate(index));
+            }
+            let sum: f64 = run.iter().map(|&(_, _, value)| value).sum();
+            if !sum.is_finite() {
+                return Err(FeatureFault::Overflow(index));
+            }
+            if sum != 0.0 {
+                self.indices.push(index);
+                self.values.push(sum);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends the canonical spelling of a label to `out`; false if it is not finite.
+fn canonical(text: &str, out: &mut String) -> bool {
+    let bytes = text.as_bytes();
+    let digits = matches!(bytes, [b'1'..=b'9', ..] | [b'0']) && bytes.iter().all(u8::is_ascii_digit);
+    let number = if digits { None } else { fast_float2::parse::<f64, _>(bytes).ok() };
+    match number {
+        Some(number) if !number.is_finite() => return false,
+        // Larger numbers are kept as text: two different ones may share a float.
+        Some(number) if number.abs() < 9_007_199_254_740_992.0 => {
+            let number = if number == 0.0 { 0.0 } else { number };
+            write!(out, "{number}").expect("writing to a string does not fail");
+        }
+        _ => out.push_str(text),
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_has_one_spelling() {
+        let cases = [
+            ("1", "1"),
+            ("+1", "1"),
+            ("1.0", "1"),
+            ("01", "1"),
+            ("1e0", "1"),
+            ("-1", "-1"),
+            ("-0", "0"),
+            ("0", "0"),
+            ("2.50", "2.5"),
+            ("1e-9", "0.000000001"),
+            ("12345678901234567890", "12345678901234567890"),
+            ("9007199254740993.0", "9007199254740993.0"),
+            ("setosa", "setosa"),
+            ("1a", "1a"),
+            ("été", "été"),
+        ];
+        let mut row = Row::new();
+        for (text, expected) in cases {
+            assert!(row.set_name(text));
+            assert_eq!(row.label(), RowLabel::Name(expected), "{text}");
+        }
+        for text in ["nan", "NaN", "-inf", "Infinity"] {
+            assert!(!row.set_name(text), "{text}");
+            assert_eq!(row.label(), RowLabel::Missing);
+        }
+    }
+
+    #[test]
+    fn finish_sorts_and_sums() {
+        let mut row = Row::new();
+        for (index, value) in [(5, 1.0), (2, 3.0), (5, 0.25), (9, 0.0), (7, 1.0), (7, -1.0)] {
+            row.push(index, value);
+        }
+        row.sum_duplicates().unwrap();
+        assert_eq!((row.indices(), row.values()), (&[2, 5][..], &[3.0, 1.25][..]));
+
+        row.clear();
+        row.push(3, f64::MAX);
+        row.push(3, f64::MAX);
+        assert_eq!(row.clone().finish(Duplicates::Refuse), Err(FeatureFault::Duplicate(3)));
+        assert_eq!(row.sum_duplicates(), Err(3));
+    }
+
+    #[test]
+    fn clear_forgets_the_last_row() {
+        let mut row = Row::new();
+        row.push(1, 1.0);
+        row.push_cost("a", Some(1.0), None);
+        row.weight = 3.0;
+        row.clear();
+        assert_eq!(row, Row::new());
+        row.push_cost("2.0", None, None);
+        assert_eq!(
+            row.label(),
+            RowLabel::Costs(&[ActionCost { action: "2".into(), cost: None, probability: None }])
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! Online scaling of features: every row is scaled with what was seen up to and including it, never with what is to come.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// How features are scaled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scaling {
+    /// Not at all.
+    None,
+    /// Every row is divided by its Euclidean norm.
+    Unit,
+    /// Every feature is divided by its largest magnitude so far. Zeros stay zeros.
+    MaxAbs,
+    /// Every feature is centred by its mean and divided by its standard deviation so far, and clipped to
+    /// [-[`CLIP`], [`CLIP`]]. Zeros do not stay zeros, so rows are dense.
+    Standard,
+}
+
+/// Standardised values are kept within this many standard deviations: the guarantees need bounded rows.
+pub const CLIP: f64 = 5.0;
+
+impl Scaling {
+    /// All kinds.
+    pub const ALL: [Scaling; 4] = [Scaling::None, Scaling::Unit, Scaling::MaxAbs, Scaling::Standard];
+
+    /// The name that `--scale` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scaling::None => "none",
+            Scaling::Unit => "unit",
+            Scaling::MaxAbs => "maxabs",
+            Scaling::Standard => "standard",
+        }
+    }
+
+    /// A bound on the Euclidean norm of scaled rows of `features` features, where the kind of scaling gives one.
+    pub fn radius(self, features: usize) -> Option<f64> {
+        match self {
+            Scaling::None => None,
+            Scaling::Unit => Some(1.0),
+            Scaling::MaxAbs => Some((features as f64).sqrt()),
+            Scaling::Standard => Some(CLIP * (features as f64).sqrt()),
+        }
+    }
+}
+
+impl fmt::Display for Scaling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Scaling {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Scaling::ALL.into_iter().find(|scaling| scaling.name() == name);
+        found.ok_or_else(|| {
+            format!("no scaling is called {name:?}; known are none, unit, maxabs and standard")
+        })
+    }
+}
+
+/// A kind of scaling and what it has seen. Grows with the columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaler {
+    scaling: Scaling,
+    rows: u64,
+    /// `MaxAbs`: largest magnitudes; `Standard`: means.
+    first: Vec<f64>,
+    /// `Standard`: sums of squared deviations from the mean.
+    second: Vec<f64>,
+}
+
+impl Scaler {
+    /// A scaler that has seen nothing.
+    pub fn new(scaling: Scaling) -> Self {
+        Self { scaling, rows: 0, first: Vec::new(), second: Vec::new() }
+    }
+
+    /// The kind.
+    pub fn scaling(&self) -> Scaling {
+        self.scaling
+    }
+
+    /// The state, for saving: rows seen, and two lists of one number for each column.
+    pub fn state(&self) -> (u64, &[f64], &[f64]) {
+        (self.rows, &self.first, &self.second)
+    }
+
+    /// The scaler that [`Scaler::state`] was taken from.
+    pub fn from_state(scaling: Scaling, rows: u64, first: Vec<f64>, second: Vec<f64>) -> Self {
+        Self { scaling, rows, first, second }
+    }
+
+    /// Takes note of a row of non-zero `values` in columns `indices`; all other columns are 0.
+    pub fn observe(&mut self, indices: &[u32], values: &[f64]) {
+        self.rows += 1;
+        let columns = indices.last().map_or(0, |last| *last as usize + 1);
+        match self.scaling {
+            Scaling::None | Scaling::Unit => {}
+            Scaling::MaxAbs => {
+                if self.first.len() < columns {
+                    self.first.resize(columns, 0.0);
+                }
+                for (&column, value) in indices.iter().zip(values) {
+                    let largest = &mut self.first[column as usize];
+                    *largest = largest.max(value.abs());
+                }
+            }
+            Scaling::Standard => {
+                if self.first.len() < columns {
+                    // A new column was 0 in all rows before: mean 0, no deviation.
+                    self.first.resize(columns, 0.0);
+                    self.second.resize(columns, 0.0);
+                }
+                let rows = self.rows as f64;
+                let mut seen = indices.iter().zip(values).peekable();
+                for (column, (mean, squares)) in self.first.iter_mut().zip(&mut self.second).enumerate() {
+                    let value =
+                        seen.next_if(|(index, _)| **index as usize == column).map_or(0.0, |(_, v)| *v);
+                    // Welford's recursion: no cancellation, whatever the offset.
+                    let deviation = value - *mean;
+                    *mean += deviation / rows;
+                    *squares += deviation * (value - *mean);
+                }
+            }
+        }
+    }
+
+    /// Scales the non-zero `values` in columns `indices` in place. For all kinds but `Standard`.
+    pub fn scale_sparse(&self, indices: &[u32], values: &mut [f64]) {
+        match self.scaling {
+            Scaling::None => {}
+            Scaling::Unit => to_unit(values),
+            Scaling::MaxAbs => {
+                for (&column, value) in indices.iter().zip(values) {
+                    *value = self.by_largest(column as usize, *value);
+                }
+            }
+            Scaling::Standard => unreachable!("standardised rows are dense"),
+        }
+    }
+
+    /// Scales all `values` of a row in place.
+    pub fn scale_dense(&self, values: &mut [f64]) {
+        match self.scaling {
+            Scaling::None => {}
+            Scaling::Unit => to_unit(values),
+            Scaling::MaxAbs => {
+                for (column, value) in values.iter_mut().enumerate() {
+                    *value = self.by_largest(column, *value);
+                }
+            }
+            Scaling::Standard => {
+                let variance = |squares: f64| squares / self.rows as f64;
+                for ((value, mean), squares) in values.iter_mut().zip(&self.first).zip(&self.second) {
+                    let deviation = variance(*squares).sqrt();
+                    // A constant column says nothing. Its deviation may be off zero by rounding alone.
+                    let constant = deviation <= 1e-12 * mean.abs() || deviation == 0.0;
+                    *value = if constant { 0.0 } else { ((*value - mean) / deviation).clamp(-CLIP, CLIP) };
+                }
+                // Columns that were never seen have nothing to be scaled with.
+                let known = self.first.len().min(values.len());
+                values[known..].fill(0.0);
+            }
+        }
+    }
+
+    /// A column that was never seen while learning has no scale: its value cannot be compared with anything.
+    fn by_largest(&self, column: usize, value: f64) -> f64 {
+        match self.first.get(column) {
+            Some(largest) if *largest > 0.0 => value / largest,
+            _ => 0.0,
+        }
+    }
+}
+
+/// Divides by the norm, without overflow or underflow on the way.
+fn to_unit(values: &mut [f64]) {
+    let largest = noregret::kernel::vector::max_abs(values);
+    if largest == 0.0 {
+        return;
+    }
+    for value in values.iter_mut() {
+        *value /= largest;
+    }
+    let norm = noregret::kernel::vector::dot(values, values).sqrt();
+    for value in values.iter_mut() {
+        *value /= norm;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_equals_two_passes() {
+        let rows = [[1e9, 2.0, 0.0], [1e9 + 2.0, 0.0, 0.0], [1e9 + 1.0, -1.0, 0.0]];
+        let mut scaler = Scaler::new(Scaling::Standard);
+        for row in &rows {
+            let seen: Vec<(u32, f64)> = (0u32..).zip(*row).filter(|(_, value)| *value != 0.0).collect();
+            let (indices, values): (Vec<u32>, Vec<f64>) = seen.into_iter().unzip();
+            scaler.observe(&indices, &values);
+        }
+        let mut last = rows[2].to_vec();
+        scaler.scale_dense(&mut last);
+        let deviation = |column: usize| {
+            let mean = rows.iter().map(|row| row[column]).sum::<f64>() / 3.0;
+            let variance = rows.iter().map(|row| (row[column] - mean).powi(2)).sum::<f64>() / 3.0;
+            (rows[2][column] - mean) / variance.sqrt()
+        };
+        assert!((last[0] - deviation(0)).abs() < 1e-6 && (last[1] - deviation(1)).abs() < 1e-12, "{last:?}");
+        assert_eq!(last[2], 0.0, "a constant column says nothing");
+    }
+
+    #[test]
+    fn maxabs_uses_the_past_and_the_row_itself() {
+        let mut scaler = Scaler::new(Scaling::MaxAbs);
+        let mut scaled = Vec::new();
+        for value in [2.0, -1.0, 4.0] {
+            scaler.observe(&[3], &[value]);
+            let mut values = [value];
+            scaler.scale_sparse(&[3], &mut values);
+            scaled.push(values[0]);
+        }
+        assert_eq!(scaled, [1.0, -0.5, 1.0]);
+    }
+
+    #[test]
+    fn unit_survives_extreme_rows() {
+        let scaler = Scaler::new(Scaling::Unit);
+        for factor in [1e-300, 1.0, 1e300] {
+            let mut values = [3.0 * factor, 4.0 * factor];
+            scaler.scale_dense(&mut values);
+            assert!((values[0] - 0.6).abs() < 1e-15 && (values[1] - 0.8).abs() < 1e-15);
+        }
+        let mut zero = [0.0];
+        scaler.scale_dense(&mut zero);
+        assert_eq!(zero, [0.0]);
+    }
+}

@@ -1,0 +1,181 @@
+//! How well a learner does: plain sums over the rounds, and over the last of them.
+
+use noregret::algorithm::Forecast;
+use noregret::example::{Label, Target, Truth};
+use noregret::loss::logistic;
+use noregret::prediction::{Prediction, argmax};
+use serde::Serialize;
+
+/// What one round contributes to the scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RoundScore {
+    /// 1 if the played label was wrong.
+    pub error: f64,
+    /// $1 - p_t(y_t)$: the probability that the played label is wrong.
+    pub expected_error: f64,
+    /// 1 if the label with the best score was wrong.
+    pub greedy_error: f64,
+    /// Log loss in nats; squared loss for a real-valued target.
+    pub loss: f64,
+}
+
+impl RoundScore {
+    /// Scores `at` against `target`, where `played` was the label.
+    ///
+    /// A soft label counts as an error with the probability that it gives to the other classes.
+    pub fn new(forecast: Forecast, at: &Prediction, played: Label, target: Target<'_>) -> Self {
+        let hit = |label: Label| match target.truth {
+            Truth::Class(class) => f64::from(class == label),
+            Truth::Distribution(y) => y[label.index()],
+            Truth::Value(_) => 0.0,
+        };
+        match target.truth {
+            Truth::Value(value) => Self { loss: (at.scores[0] - value).powi(2), ..Self::default() },
+            Truth::Class(_) | Truth::Distribution(_) => {
+                let right: f64 = match target.truth {
+                    Truth::Class(class) => at.probabilities[class.index()],
+                    Truth::Distribution(y) => noregret::kernel::vector::dot(y, &at.probabilities),
+                    Truth::Value(_) => unreachable!("handled above"),
+                };
+                let loss = match (forecast, target.truth) {
+                    (Forecast::Probabilities, Truth::Class(class)) => {
+                        logistic::loss(&at.scores, class.index())
+                    }
+                    (Forecast::Probabilities, Truth::Distribution(y)) => logistic::soft_loss(&at.scores, y),
+                    _ => 0.0,
+                };
+                Self {
+                    error: 1.0 - hit(played),
+                    expected_error: 1.0 - right,
+                    greedy_error: 1.0 - hit(Label::from(argmax(&at.scores))),
+                    loss,
+                }
+            }
+        }
+    }
+}
+
+/// The sums of [`RoundScore`]s over a run.
+#[derive(Clone, Debug)]
+pub struct Score {
+    forecast: Forecast,
+    rounds: u64,
+    total: RoundScore,
+    /// The last rounds, a ring.
+    last: Vec<RoundScore>,
+    window: usize,
+}
+
+/// The numbers that are reported. Rates are means over rounds; those without a meaning for the learner are absent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rates {
+    /// Rounds scored.
+    pub rounds: u64,
+    /// Wrong labels among those played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<f64>,
+    /// The same as a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_rate: Option<f64>,
+    /// Mean of $1 - p_t(y_t)$, for learners that randomise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_error_rate: Option<f64>,
+    /// Rate at which the label with the best score was wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub greedy_error_rate: Option<f64>,
+    /// Mean log loss in nats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_loss: Option<f64>,
+    /// Mean squared loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub squared_loss: Option<f64>,
+}
+
+impl Score {
+    /// No rounds yet. `window` is how many rounds the windowed numbers are over.
+    pub fn new(forecast: Forecast, window: usize) -> Self {
+        Self { forecast, rounds: 0, total: RoundScore::default(), last: Vec::new(), window: window.max(1) }
+    }
+
+    /// Adds a round.
+    pub fn add(&mut self, round: RoundScore) {
+        add(&mut self.total, &round);
+        if self.last.len() < self.window {
+            self.last.push(round);
+        } else {
+            let at = (self.rounds % self.window as u64) as usize;
+            self.last[at] = round;
+        }
+        self.rounds += 1;
+    }
+
+    /// Rounds scored.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// The sum of losses.
+    pub fn total_loss(&self) -> f64 {
+        self.total.loss
+    }
+
+    /// The numbers over all rounds.
+    pub fn rates(&self) -> Rates {
+        self.rates_of(self.rounds, &self.total)
+    }
+
+    /// The numbers over the last rounds. Summed anew, so that no rounding piles up in a sliding sum.
+    pub fn window_rates(&self) -> Rates {
+        let mut total = RoundScore::default();
+        self.last.iter().for_each(|round| add(&mut total, round));
+        self.rates_of(self.last.len() as u64, &total)
+    }
+
+    fn rates_of(&self, rounds: u64, total: &RoundScore) -> Rates {
+        let labels = self.forecast != Forecast::Value;
+        let mean = |sum: f64| sum / (rounds.max(1)) as f64;
+        Rates {
+            rounds,
+            errors: labels.then_some(total.error),
+            error_rate: labels.then(|| mean(total.error)),
+            expected_error_rate: (self.forecast == Forecast::RandomisedLabel)
+                .then(|| mean(total.expected_error)),
+            greedy_error_rate: labels.then(|| mean(total.greedy_error)),
+            log_loss: (self.forecast == Forecast::Probabilities).then(|| mean(total.loss)),
+            squared_loss: (self.forecast == Forecast::Value).then(|| mean(total.loss)),
+        }
+    }
+}
+
+fn add(total: &mut RoundScore, round: &RoundScore) {
+    total.error += round.error;
+    total.expected_error += round.expected_error;
+    total.greedy_error += round.greedy_error;
+    total.loss += round.loss;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_forget_and_totals_do_not() {
+        let mut score = Score::new(Forecast::Probabilities, 2);
+        for (error, loss) in [(1.0, 3.0), (0.0, 1.0), (0.0, 0.5)] {
+            score.add(RoundScore { error, loss, greedy_error: error, ..RoundScore::default() });
+        }
+        let (all, last) = (score.rates(), score.window_rates());
+        assert_eq!((all.rounds, all.errors, all.log_loss), (3, Some(1.0), Some(1.5)));
+        assert_eq!((last.rounds, last.errors, last.log_loss), (2, Some(0.0), Some(0.75)));
+        assert_eq!((all.expected_error_rate, all.squared_loss), (None, None));
+    }
+
+    #[test]
+    fn randomised_labels_are_scored_in_three_ways() {
+        let mut at = Prediction::sized(3, 0);
+        at.scores.copy_from_slice(&[0.0, 1.0, 0.5]);
+        at.probabilities.copy_from_slice(&[0.2, 0.6, 0.2]);
+        let round = RoundScore::new(Forecast::RandomisedLabel, &at, Label(0), Target::class(0));
+        assert_eq!((round.error, round.expected_error, round.greedy_error), (0.0, 0.8, 1.0));
+    }
+}

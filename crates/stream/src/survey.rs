@@ -1,0 +1,158 @@
+//! The first pass over a file: what has to be known before the first prediction.
+
+use noregret::learner::Classes;
+
+use crate::examples::BadRows;
+use crate::labels::Labels;
+use crate::read_error::ReadError;
+use crate::reader::Reader;
+use crate::row::{Row, RowLabel};
+use crate::scale::{Scaler, Scaling};
+
+/// More classes than this are taken for a mistake: a real-valued target, or the wrong label column.
+const MOST_CLASSES: usize = 10_000;
+
+/// Rows of at most this many columns are stored densely whatever they hold.
+const ALWAYS_DENSE: usize = 1024;
+
+/// What the first pass found.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// Rows that could be read.
+    pub rows: u64,
+    /// Rows with a label.
+    pub labelled: u64,
+    /// The classes, sorted as people list them. Empty for a real-valued target.
+    pub labels: Labels,
+    /// Columns of the data.
+    pub columns: usize,
+    /// The scaling: the one asked for, or the one that suits the data, see [`suitable`].
+    pub scaling: Scaling,
+    /// Largest Euclidean norm of a row so scaled, without the intercept.
+    pub radius: f64,
+    /// Non-zero values.
+    pub non_zeros: u64,
+}
+
+impl Survey {
+    /// Reads `reader` to its end, for the scaling `scaling` or the suitable one.
+    ///
+    /// # Errors
+    /// What cannot be read, bad rows in excess of what `bad_rows` allows, or more classes than can be meant.
+    pub fn take(
+        reader: &mut dyn Reader,
+        scaling: Option<Scaling>,
+        classes: Classes,
+        bad_rows: BadRows,
+    ) -> Result<Self, SurveyError> {
+        let candidates = scaling.map_or(vec![Scaling::Standard, Scaling::MaxAbs], |scaling| vec![scaling]);
+        let mut candidates: Vec<Candidate> = candidates.into_iter().map(Candidate::new).collect();
+        let mut survey = Self {
+            rows: 0,
+            labelled: 0,
+            labels: Labels::default(),
+            columns: 0,
+            scaling: Scaling::None,
+            radius: 0.0,
+            non_zeros: 0,
+        };
+        let mut row = Row::new();
+        let mut bad = 0;
+        loop {
+            match reader.read(&mut row) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) if error.is_row_error() && bad_rows.allow(bad + 1) => {
+                    bad += 1;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            survey.rows += 1;
+            survey.non_zeros += row.values().len() as u64;
+            survey.labelled += u64::from(row.label() != RowLabel::Missing);
+            match row.label() {
+                RowLabel::Name(name) if classes != Classes::Real => {
+                    survey.labels.intern(name);
+                    if survey.labels.len() > MOST_CLASSES {
+                        return Err(SurveyError::TooManyClasses);
+                    }
+                }
+                RowLabel::Distribution(y) if survey.labels.is_empty() => {
+                    survey.labels = (0..y.len())
+                        .map(|class| class.to_string())
+                        .collect::<Vec<_>>()
+                        .try_into()
+                        .expect("numbers differ");
+                }
+                _ => {}
+            }
+            let columns = reader.columns().count() as usize;
+            if scaling.is_none() {
+                // Standardising a row costs its columns, not its non-zeros: not worth it once it is ruled out.
+                candidates.retain(|candidate| {
+                    candidate.scaler.scaling() != Scaling::Standard || suitable(columns) == Scaling::Standard
+                });
+            }
+            candidates.iter_mut().for_each(|candidate| candidate.observe(&row, columns));
+        }
+        survey.columns = reader.columns().count() as usize;
+        survey.labels = survey.labels.sorted();
+        (survey.scaling, survey.radius) = (candidates[0].scaler.scaling(), candidates[0].radius);
+        Ok(survey)
+    }
+
+    /// Whether rows are better kept sparse.
+    pub fn is_sparse(&self) -> bool {
+        self.columns > ALWAYS_DENSE && self.non_zeros as f64 <= 0.1 * self.rows as f64 * self.columns as f64
+    }
+}
+
+/// The scaling for data of `columns` columns of which nothing else is known: standardising serves second-order and
+/// first-order learners best, but makes every row dense.
+pub fn suitable(columns: usize) -> Scaling {
+    if columns <= ALWAYS_DENSE { Scaling::Standard } else { Scaling::MaxAbs }
+}
+
+/// A scaling on trial, and the largest norm of the rows that it has scaled.
+struct Candidate {
+    scaler: Scaler,
+    radius: f64,
+    values: Vec<f64>,
+}
+
+impl Candidate {
+    fn new(scaling: Scaling) -> Self {
+        Self { scaler: Scaler::new(scaling), radius: 0.0, values: Vec::new() }
+    }
+
+    fn observe(&mut self, row: &Row, columns: usize) {
+        self.scaler.observe(row.indices(), row.values());
+        self.values.clear();
+        if self.scaler.scaling() == Scaling::Standard {
+            self.values.resize(columns, 0.0);
+            for (&column, value) in row.indices().iter().zip(row.values()) {
+                self.values[column as usize] = *value;
+            }
+            self.scaler.scale_dense(&mut self.values);
+        } else {
+            self.values.extend_from_slice(row.values());
+            self.scaler.scale_sparse(row.indices(), &mut self.values);
+        }
+        let norm = noregret::kernel::vector::dot(&self.values, &self.values).sqrt();
+        self.radius = self.radius.max(norm);
+    }
+}
+
+/// Why a first pass failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SurveyError {
+    /// The data could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The labels are no classes.
+    #[error(
+        "there are more than {MOST_CLASSES} different labels; is it the right label column, or a real-valued target?"
+    )]
+    TooManyClasses,
+}

@@ -1,0 +1,153 @@
+//! Streams made on the spot: the papers' synthetic data, and knobs to turn for tests and demonstrations.
+//!
+//! One list drives `noregret generate`, its help and the tests. The same name, parameters and seed give the same rows.
+
+mod adversarial;
+mod softmax;
+mod synsep;
+
+use noregret::param::{ParamError, ParamInfo, Params, Values, nearest};
+
+use crate::encode::{Encoder, Example};
+use crate::examples::Examples;
+use crate::read_error::ReadError;
+use crate::row::Row;
+
+/// An endless stream of labelled rows.
+pub trait Synthetic: Send {
+    /// How many classes it has; they are called 0, 1, ….
+    fn classes(&self) -> usize;
+
+    /// How many features it has.
+    fn features(&self) -> usize;
+
+    /// Makes the next row.
+    fn next(&mut self, row: &mut Row);
+}
+
+/// A kind of stream that can be made by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipe {
+    /// Its name.
+    pub name: &'static str,
+    /// One line, no final stop.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    make: fn(&Values, u64, u64) -> Result<Box<dyn Synthetic>, ParamError>,
+}
+
+/// Every kind of stream.
+pub static RECIPES: &[Recipe] = &[
+    Recipe {
+        name: "synsep",
+        summary: "400 binary features, 9 classes, linearly separable (Banditron's and SOBA's SynSep)",
+        params: synsep::SynsepParams::FIELDS,
+        make: |values, _, seed| synsep::Synsep::make("synsep", values, 0.0, seed),
+    },
+    Recipe {
+        name: "synnonsep",
+        summary: "SynSep with 5 % of the labels replaced by another one",
+        params: synsep::SynsepParams::FIELDS,
+        make: |values, _, seed| synsep::Synsep::make("synnonsep", values, 0.05, seed),
+    },
+    Recipe {
+        name: "softmax",
+        summary: "labels drawn from a linear softmax model; noise, correlated features and drift at will",
+        params: softmax::SoftmaxParams::FIELDS,
+        make: softmax::Softmax::make,
+    },
+    Recipe {
+        name: "adversarial",
+        summary: "one feature, on which every proper learner has polynomial regret (AIOLI, figure 2)",
+        params: adversarial::AdversarialParams::FIELDS,
+        make: adversarial::Adversarial::make,
+    },
+];
+
+impl Recipe {
+    /// The recipe called `name`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn find(name: &str) -> Result<&'static Self, String> {
+        let names = || RECIPES.iter().map(|recipe| recipe.name);
+        RECIPES.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
+            let near =
+                nearest(name, names()).map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
+            format!("there is no stream '{name}'{near}; there are {}", names().collect::<Vec<_>>().join(", "))
+        })
+    }
+
+    /// Makes the stream, of which `rows` rows will be used.
+    ///
+    /// # Errors
+    /// A parameter that does not exist or cannot have its value.
+    pub fn make(&self, values: &Values, rows: u64, seed: u64) -> Result<Box<dyn Synthetic>, ParamError> {
+        (self.make)(values, rows, seed)
+    }
+}
+
+/// The first rows of a synthetic stream as examples.
+pub struct SyntheticExamples {
+    stream: Box<dyn Synthetic>,
+    encoder: Encoder,
+    left: u64,
+    row: Row,
+}
+
+impl SyntheticExamples {
+    /// The first `rows` rows of `stream`, made into examples by `encoder`.
+    pub fn new(stream: Box<dyn Synthetic>, encoder: Encoder, rows: u64) -> Self {
+        Self { stream, encoder, left: rows, row: Row::new() }
+    }
+}
+
+impl Examples for SyntheticExamples {
+    fn next(&mut self, out: &mut Example) -> Result<bool, ReadError> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        self.stream.next(&mut self.row);
+        self.encoder.encode(&self.row, out).expect("synthetic rows have a known class and weight 1");
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::RowLabel;
+
+    #[test]
+    fn every_stream_keeps_its_word() {
+        for recipe in RECIPES {
+            let rows = |seed: u64| -> Vec<Row> {
+                let mut stream = recipe.make(&Values::new(), 200, seed).expect(recipe.name);
+                (0..200)
+                    .map(|_| {
+                        let mut row = Row::new();
+                        stream.next(&mut row);
+                        let RowLabel::Name(name) = row.label() else { panic!("{}: no class", recipe.name) };
+                        assert!(name.parse::<usize>().expect("a number") < stream.classes(), "{name}");
+                        assert!(row.indices().iter().all(|column| (*column as usize) < stream.features()));
+                        row
+                    })
+                    .collect()
+            };
+            assert_eq!(rows(3), rows(3), "{}: same seed, same rows", recipe.name);
+            assert_ne!(rows(3), rows(4), "{}: another seed, other rows", recipe.name);
+        }
+    }
+
+    #[test]
+    fn unknown_streams_and_parameters_are_named() {
+        let error = Recipe::find("sinsep").expect_err("unknown");
+        assert!(error.contains("did you mean 'synsep'?"), "{error}");
+        let values = [("clases".to_owned(), "3".into())].into_iter().collect();
+        let softmax = Recipe::find("softmax").expect("known");
+        let error = softmax.make(&values, 1, 0).err().expect("unknown parameter").to_string();
+        assert!(error.contains("did you mean 'classes'?"), "{error}");
+    }
+}
