@@ -67,7 +67,7 @@ pub(crate) struct DataArgs {
     /// CSV columns that are categories though they look like numbers
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
-    /// Hash features into 2^BITS columns instead of keeping their names
+    /// Hash features into 2^BITS columns [default: keep their names]
     #[arg(long, value_name = "BITS", value_parser = value_parser!(u32).range(1..=31))]
     pub(crate) hash_bits: Option<u32>,
     /// Number of the first LIBSVM feature, 0 or 1 [default: recognised]
@@ -135,7 +135,7 @@ pub(crate) struct RunArgs {
     /// Rounds that the windowed scores are over
     #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>())]
     pub(crate) window: usize,
-    /// Stop after this many rows
+    /// Stop after this many rows [default: at the end]
     #[arg(long, value_name = "ROWS", value_parser = at_least_one::<u64>())]
     pub(crate) limit: Option<u64>,
     /// Seed of everything that is drawn

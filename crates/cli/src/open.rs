@@ -282,8 +282,12 @@ fn check_memory(args: &RunArgs, entry: &Entry, problem: &Problem) -> Result<(), 
 fn describe_reader(args: &RunArgs, reader: &dyn Reader) -> String {
     let details: Vec<String> =
         reader.describe().iter().map(|(subject, what)| format!("{subject} {what}")).collect();
-    let name = if args.data == "-" { "standard input" } else { &args.data };
-    format!("{name}: {}", details.join(", "))
+    format!("{}: {}", data_name(&args.data), details.join(", "))
+}
+
+/// What messages call the data.
+pub(crate) fn data_name(data: &str) -> &str {
+    if data == "-" { "standard input" } else { data }
 }
 
 /// The learner with the parameters in use.

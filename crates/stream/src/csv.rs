@@ -56,7 +56,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             }
         }
         None => {
-            let layout = csv_layout::infer(&source.peek(csv_layout::LINES)?, options);
+            let peek = source.peek(csv_layout::LINES)?;
+            if peek.all && peek.bytes.trim_ascii().is_empty() {
+                return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
+            }
+            let layout = csv_layout::infer(&peek, options);
             layout.map_err(|message| source.file_error(message))?
         }
     };

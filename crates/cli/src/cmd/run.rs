@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::note::{note, note_bad_rows};
-use crate::open::{Opened, open};
+use crate::open::{Opened, data_name, open};
 use crate::progress::{Mode, Progress};
 
 /// The last line of `--json`, and what is kept in a saved model.
@@ -72,11 +72,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         progress = progress.outliving_pipe();
     }
     let score = noregret_stream::run::run(&mut examples, learner.as_mut(), &mut progress, &options)
-        .map_err(|error| run_failure(&args.data, error))?;
+        .map_err(|error| run_failure(data_name(&args.data), error))?;
     progress.finish(&score).map_err(Failure::output)?;
     let seconds = progress.seconds();
     if score.rounds() == 0 {
-        return Err(Failure::data(format!("{}: no labelled row was learnt from", args.data)));
+        return Err(Failure::data(format!("{}: no labelled row was learnt from", data_name(&args.data))));
     }
     let mut summary = Summary {
         kind: "summary",

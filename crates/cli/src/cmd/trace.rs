@@ -54,7 +54,10 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let mut rounds = 0;
     for (line, text) in (1u64..).zip(std::io::stdin().lock().lines()) {
         let failure = |what: String| Failure::data(format!("standard input:{line}: {what}"));
-        let text = text.map_err(|error| failure(error.to_string()))?;
+        let text = text.map_err(|error| match error.kind() {
+            std::io::ErrorKind::InvalidData => failure("the row is not UTF-8 text".to_owned()),
+            _ => failure(error.to_string()),
+        })?;
         if text.trim().is_empty() {
             continue;
         }
