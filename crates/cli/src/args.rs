@@ -147,6 +147,13 @@ pub(crate) struct RunArgs {
     /// Save the model when the stream is over
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
+    /// When the stream is over, show the regret against the best fixed predictor beside the theorem's bound (keeps all
+    /// rows in memory)
+    #[arg(long)]
+    pub(crate) certify: bool,
+    /// Show the live certificate, a bound on the regret so far, in the progress table
+    #[arg(long)]
+    pub(crate) certificates: bool,
     /// Progress and summary as one JSON object a line, on standard output
     #[arg(long)]
     pub(crate) json: bool,
