@@ -40,7 +40,7 @@ struct Cell {
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    let mut columns = ColumnMap::new(columns, options.frozen());
+    let mut columns = ColumnMap::new(columns, options.most_columns());
     let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
     let layout = match saved {
         Some(saved) => {
@@ -56,7 +56,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             }
         }
         None => {
-            let layout = csv_layout::infer(&source.peek(csv_layout::LINES)?, options);
+            let peek = source.peek(csv_layout::LINES)?;
+            if peek.all && peek.bytes.trim_ascii().is_empty() {
+                return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
+            }
+            let layout = csv_layout::infer(&peek, options);
             layout.map_err(|message| source.file_error(message))?
         }
     };
@@ -150,13 +154,19 @@ impl Rows {
             return Ok(true);
         }
         while self.records.read_byte_record(&mut self.record).map_err(|error| self.read_error(error))? {
+            let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count() as u64;
+            let after = self.records.position().line();
+            // The text ends in a line end, so that only an open quote can lead a row to the end of the file.
+            if self.records.get_ref().ended {
+                let message = "a quote opens here that nothing closes".to_owned();
+                let line = after.saturating_sub(inside);
+                return Err(ReadError::new(self.source().name(), line, ReadErrorKind::Row(message)));
+            }
             // Cut at blanks, a blank line has many cells.
-            let blank = (self.record.len() == 1 || self.blank_delimiter)
-                && self.record.as_slice().trim_ascii().is_empty();
-            if !blank {
-                let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count();
+            let cut = self.record.len() == 1 || self.blank_delimiter;
+            if !cut || !self.record.as_slice().trim_ascii().is_empty() {
                 // The parser stands at the line after the row.
-                self.line = self.records.position().line().saturating_sub(1 + inside as u64);
+                self.line = after.saturating_sub(1 + inside);
                 return Ok(true);
             }
         }

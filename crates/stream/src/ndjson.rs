@@ -75,7 +75,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         _ => None,
     };
     let parser = Ndjson { keys, width, scratch: Scratch::default() };
-    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.frozen()), parser))
+    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
 }
 
 fn objects(peek: &Peek<'_>) -> Vec<Map<String, Value>> {

@@ -54,19 +54,19 @@ pub trait RowWriter: Send {
 ///   must be known with the first row. It has no weights and tags.
 /// - NDJSON writes numbered features as the array `x` of all columns, which must be known with the first row, and named
 ///   ones as the object `x`; the label is `y`.
-pub fn create(format: Format, out: Box<dyn Write + Send>) -> Box<dyn RowWriter> {
+pub fn create<'a>(format: Format, out: Box<dyn Write + Send + 'a>) -> Box<dyn RowWriter + 'a> {
     Box::new(Lines { format, out: io::BufWriter::new(out), line: String::new(), width: None })
 }
 
-struct Lines {
+struct Lines<'a> {
     format: Format,
-    out: io::BufWriter<Box<dyn Write + Send>>,
+    out: io::BufWriter<Box<dyn Write + Send + 'a>>,
     line: String,
     /// Number of columns that the first row had.
     width: Option<u32>,
 }
 
-impl RowWriter for Lines {
+impl RowWriter for Lines<'_> {
     fn write(&mut self, row: &Row, columns: &Columns) -> Result<(), WriteError> {
         self.line.clear();
         let made = match self.format {
@@ -155,7 +155,7 @@ fn vw(line: &mut String, row: &Row, columns: &Columns) -> Made {
     Ok(())
 }
 
-impl Lines {
+impl Lines<'_> {
     fn csv(&mut self, row: &Row, columns: &Columns) -> Made {
         let width = self.check_width(columns)?;
         no_weight_or_tag(row)?;

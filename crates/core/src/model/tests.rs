@@ -254,6 +254,20 @@ fn an_old_file_is_whole_until_the_new_one_is() {
 
 #[cfg(unix)]
 #[test]
+fn whoever_reads_the_old_file_reads_it_to_its_end() {
+    use std::io::Read as _;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("model");
+    archive("ogd").write(&path).expect("a new file");
+    let mut reader = std::fs::File::open(&path).expect("just written");
+    archive("folklore").write(&path).expect("replaces it");
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).expect("open");
+    assert_eq!(Archive::from_bytes(&bytes).expect("whole"), archive("ogd"));
+}
+
+#[cfg(unix)]
+#[test]
 fn models_are_as_readable_as_other_files() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().expect("a temporary folder");

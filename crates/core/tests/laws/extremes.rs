@@ -66,6 +66,36 @@ fn tiny_rows_are_survived() {
     });
 }
 
+/// Dense and sparse rows, shown ahead or not, add the same numbers in another order: after many rounds the difference
+/// must still be rounding.
+fn drift(case: &Case, rounds: usize) {
+    let rows = case.stream(1, 128);
+    let (mut plain, mut other) = (case.learner(), case.learner());
+    let (mut plain_at, mut other_at) = (plain.prediction(), other.prediction());
+    for t in 0..rounds {
+        let row = &rows[t % rows.len()];
+        if t % 8 == 0 {
+            let coming: Vec<_> = rows[t % rows.len()..].iter().take(8).map(Round::sparse).collect();
+            other.prepare(&coming.as_slice());
+        }
+        case.play_one(&mut *plain, &mut plain_at, row);
+        other.predict(row.sparse(), &mut other_at);
+        other.update(row.sparse(), case.target(row), &other_at);
+    }
+    assert_near(&[case.checked(&other_at)], &[case.checked(&plain_at)], 1e-8);
+}
+
+#[test]
+fn rounding_does_not_pile_up() {
+    every_learner("drift", |case| drift(case, 10_000));
+}
+
+#[test]
+#[ignore = "slow: 100 000 rounds of every case"]
+fn rounding_does_not_pile_up_in_100_000_rounds() {
+    every_case("drift", |case| drift(case, 100_000));
+}
+
 /// Plays one and the same label for `rounds` rounds, and looks at every forecast.
 fn constant_label(case: &Case, rounds: usize) {
     let rows: Vec<_> = case.stream(1, 100).iter().map(|row| row.with_intercept().relabelled(0)).collect();

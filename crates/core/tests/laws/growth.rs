@@ -87,6 +87,9 @@ fn shrinking_is_refused() {
         let mut forecasts = case.play(&mut *learner, &rounds[..11]);
         assert!(!learner.grow(classes, features - 1) && !learner.grow(classes - 1, features + 1));
         assert!(!learner.grow(classes - 1, features));
+        if case.entry.about.accepts.classes != Classes::Any {
+            assert!(!learner.grow(classes + 1, features), "the number of classes is fixed");
+        }
         forecasts.extend(case.play(&mut *learner, &rounds[11..]));
         assert_same_bits(&forecasts, &case.play(&mut *case.learner(), &rounds));
     });

@@ -129,11 +129,14 @@ fn a_kept_prediction_teaches_as_much_as_a_fresh_one() {
     every_case("late feedback", |case| {
         let rounds = case.stream(1, 60);
         let mut learner = case.learner();
-        let (mut at, mut kept) = (learner.prediction(), Prediction::default());
+        let (mut at, mut kept) = (learner.prediction(), learner.prediction());
+        let other = &case.stream(2, 1)[0];
         let through_kept: Vec<_> = rounds
             .iter()
             .map(|round| {
                 learner.predict(round.dense(), &mut at);
+                // By-products of another row are not what is kept.
+                learner.predict(other.dense(), &mut kept);
                 kept.keep(&at);
                 learner.update(round.dense(), case.target(round), &kept);
                 case.checked(&at)

@@ -1,6 +1,8 @@
 //! FOLKLORE against its defining rule (Algorithm 1, with the corrected gradient): at every round a Newton method over
 //! the whole of $\mathbb{R}^{Kd}$ minimises $w^\top A w + \langle G, w \rangle + \varphi_t(w)$.
 
+use std::collections::VecDeque;
+
 use noregret::algorithm::{Algorithm, Model};
 use noregret::example::{Features, Target};
 use noregret::full::folklore::{Folklore, FolkloreParams};
@@ -137,12 +139,14 @@ struct Setup {
     radius: f64,
     params: FolkloreParams,
     labels: Labels,
+    /// Rounds by which feedback is late.
+    delay: usize,
 }
 
 /// The setting of the acceptance cases that says nothing else.
 fn usual() -> Setup {
     let params = FolkloreParams { norm: Some(2.0), ..Default::default() };
-    Setup { classes: 4, features: 5, rounds: 60, radius: 1.0, params, labels: Labels::Given }
+    Setup { classes: 4, features: 5, rounds: 60, radius: 1.0, params, labels: Labels::Given, delay: 0 }
 }
 
 fn check(what: &str, setup: Setup) {
@@ -155,9 +159,10 @@ fn check(what: &str, setup: Setup) {
         // Rows of zeros in between.
         rounds[2].x.fill(0.0);
         rounds[setup.rounds / 2].x.fill(0.0);
-        let mut at = learner.prediction();
+        let mut waiting = VecDeque::new();
         let mut rng = Rng::new(5, 0);
         for (t, Round { x, y }) in rounds.iter().enumerate() {
+            let mut at = learner.prediction();
             learner.predict(Features::Dense(x), &mut at);
             let z = oracle.predict(x);
             let what = format!("{what}, linear term {linear_term}, round {}", t + 1);
@@ -176,8 +181,12 @@ fn check(what: &str, setup: Setup) {
                     y = softmax(&logits);
                 }
             }
-            learner.update(Features::Dense(x), Target::distribution(&y).weighted(weight), &at);
-            oracle.update(x, &y, weight, &z);
+            waiting.push_back((x, y, weight, at, z));
+            if waiting.len() > setup.delay {
+                let (x, y, weight, at, z) = waiting.pop_front().expect("just counted");
+                learner.update(Features::Dense(x), Target::distribution(&y).weighted(weight), &at);
+                oracle.update(x, &y, weight, &z);
+            }
         }
     }
 }
@@ -240,6 +249,12 @@ fn adversarial_labels() {
 #[test]
 fn weighted_rounds() {
     check("weights", Setup { labels: Labels::Weighted, ..usual() });
+}
+
+#[test]
+fn late_feedback() {
+    // The round's loss is expanded at the scores that were played.
+    check("three rounds late", Setup { delay: 3, ..usual() });
 }
 
 #[test]
