@@ -190,7 +190,7 @@ impl MixableLoss for LogisticLoss {
             Some(samples) => {
                 let mut rng = Rng::new(self.seed, STREAMS.wrapping_add(posterior.round));
                 let draw = |at: u64, xi: &mut [f64]| {
-                    xi.iter_mut().for_each(|xi| *xi = if at % 2 == 0 { rng.normal() } else { -*xi });
+                    xi.iter_mut().for_each(|xi| *xi = if at.is_multiple_of(2) { rng.normal() } else { -*xi });
                 };
                 monte_carlo(mean, spread, samples, draw, p, rest);
             }
