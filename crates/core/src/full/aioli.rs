@@ -204,7 +204,8 @@ impl OnlineLearner for Aioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         // A prediction from an earlier state keeps its score, at which the loss is expanded; w and v are redone.
         let mut spare = std::mem::take(&mut self.spare);
-        let by_products = if at.is_fresh(self.rounds) {
+        // Growing changes the layout of by-products, but not the number of rounds.
+        let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
             &at.scratch
         } else {
             self.project(x, &mut spare);

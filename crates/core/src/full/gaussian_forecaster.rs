@@ -303,7 +303,8 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let (n, q) = (self.inverse.side(), self.loss.dimension());
         let mut spare = std::mem::take(&mut self.spare);
-        let by_products = if at.is_fresh(self.rounds) {
+        // Growing changes the layout of by-products, but not the number of rounds.
+        let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
             &at.scratch
         } else {
             self.project(x, &mut spare);

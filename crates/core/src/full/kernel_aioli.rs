@@ -326,7 +326,9 @@ impl OnlineLearner for KernelAioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         // A prediction from an earlier state keeps its score, at which the loss is expanded; the rest is redone.
         let mut spare = std::mem::take(&mut self.spare);
-        let scratch = if at.is_fresh(self.rounds) {
+        // Growing changes the layout of by-products, but not the number of rounds.
+        let len = HEAD + self.problem.features + 2 * self.stored();
+        let scratch = if at.is_fresh(self.rounds) && at.scratch.len() == len {
             &at.scratch
         } else {
             self.project(x, &mut spare);

@@ -171,7 +171,8 @@ impl OnlineLearner for Vaw {
         };
         // Of a prediction from an earlier state only the forecast is still true: w and v are redone.
         let mut spare = std::mem::take(&mut self.spare);
-        let (w, v) = if at.is_fresh(self.rounds) {
+        // Growing changes the layout of by-products, but not the number of rounds.
+        let (w, v) = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
             let d = self.problem.features;
             (&at.scratch[..d], at.scratch[d])
         } else {
