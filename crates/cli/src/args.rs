@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::{BoolishValueParser, RangedU64ValueParser};
+use clap::{Args, Parser, Subcommand, value_parser};
 use noregret_stream::encode::LargeRow;
 use noregret_stream::examples::BadRows;
 use noregret_stream::scale::Scaling;
@@ -29,12 +30,19 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),
+    /// Write a synthetic stream
+    Generate(GenerateArgs),
     /// One round a line, for tests and debugging: NDJSON in, NDJSON out, the bare algorithm
     Trace(TraceArgs),
     /// See two learners on a small noisy, drifting stream made on the spot: no data needed
     Demo(DemoArgs),
     /// Write completions for a shell
     Completions(CompletionsArgs),
+}
+
+/// Zero of these would be nothing at all.
+fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser<T> {
+    RangedU64ValueParser::new().range(1..)
 }
 
 /// How data is read.
@@ -53,17 +61,17 @@ pub(crate) struct DataArgs {
     /// Delimiter of CSV: one character, or tab [default: recognised]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
-    /// Whether CSV begins with a header [default: recognised]
-    #[arg(long, value_name = "BOOL")]
+    /// Whether CSV begins with a header: yes or no [default: recognised]
+    #[arg(long, value_name = "BOOL", value_parser = BoolishValueParser::new())]
     pub(crate) header: Option<bool>,
     /// CSV columns that are categories though they look like numbers
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
-    /// Hash features into 2^BITS columns instead of keeping their names
-    #[arg(long, value_name = "BITS")]
+    /// Hash features into 2^BITS columns [default: keep their names]
+    #[arg(long, value_name = "BITS", value_parser = value_parser!(u32).range(1..=31))]
     pub(crate) hash_bits: Option<u32>,
     /// Number of the first LIBSVM feature, 0 or 1 [default: recognised]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(0..=1))]
     pub(crate) index_base: Option<u32>,
     /// What to do with a row that cannot be read: fail, skip, or skip at most N
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
@@ -95,7 +103,7 @@ impl DataArgs {
             hash_bits: self.hash_bits,
             index_base: self.index_base,
             schema: None,
-            grow: false,
+            room: 0,
         })
     }
 }
@@ -125,10 +133,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "ROUNDS", default_value_t = 0)]
     pub(crate) delay: usize,
     /// Rounds that the windowed scores are over
-    #[arg(long, value_name = "ROUNDS", default_value_t = 1000)]
+    #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>())]
     pub(crate) window: usize,
-    /// Stop after this many rows
-    #[arg(long, value_name = "ROWS")]
+    /// Stop after this many rows [default: at the end]
+    #[arg(long, value_name = "ROWS", value_parser = at_least_one::<u64>())]
     pub(crate) limit: Option<u64>,
     /// Seed of everything that is drawn
     #[arg(long, default_value_t = 0)]
@@ -198,7 +206,7 @@ pub(crate) struct GenerateArgs {
     /// The stream; without a name, shows which there are
     pub(crate) name: Option<String>,
     /// How many rows
-    #[arg(long, default_value_t = 10_000)]
+    #[arg(long, default_value_t = 10_000, value_parser = at_least_one::<u64>())]
     pub(crate) rows: u64,
     /// Seed
     #[arg(long, default_value_t = 0)]
@@ -232,7 +240,7 @@ pub(crate) struct TraceArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DemoArgs {
     /// How many rows
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = 20_000, value_parser = at_least_one::<u64>())]
     pub(crate) rows: u64,
     /// Seed of the stream
     #[arg(long, default_value_t = 0)]

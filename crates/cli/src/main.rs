@@ -3,15 +3,19 @@
 mod args;
 mod cmd;
 mod failure;
+mod note;
 mod open;
 mod progress;
 mod settings;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
+use crate::failure::Failure;
+use crate::note::note;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -29,18 +33,20 @@ fn main() -> ExitCode {
         Command::Predict(args) => cmd::predict::run(args),
         Command::List(args) => cmd::list::run(args),
         Command::Inspect(args) => cmd::inspect::run(args),
+        Command::Generate(args) => cmd::generate::run(args),
         Command::Demo(args) => cmd::demo::run(args),
         Command::Trace(args) => cmd::trace::run(args),
         Command::Completions(args) => {
-            clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut std::io::stdout());
-            Ok(())
+            let mut script = Vec::new();
+            clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut script);
+            std::io::stdout().write_all(&script).map_err(Failure::output)
         }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if failure.exit_code() != 0 {
-                eprintln!("noregret: {failure}");
+                note(format_args!("noregret: {failure}"));
             }
             ExitCode::from(failure.exit_code())
         }

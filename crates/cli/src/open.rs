@@ -3,17 +3,19 @@
 use noregret::algorithm::Model;
 use noregret::learner::Classes;
 use noregret::model::Archive;
+use noregret::param::Value;
 use noregret::problem::Problem;
 use noregret::registry::{self, Entry};
 use noregret_stream::encode::Encoder;
 use noregret_stream::labels::Labels;
 use noregret_stream::saved::Saved;
 use noregret_stream::scale::{Scaler, Scaling};
-use noregret_stream::survey::{Survey, suitable};
+use noregret_stream::survey::{Survey, SurveyOptions, suitable};
 use noregret_stream::{Columns, ReadOptions, Reader};
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
+use crate::note::{counted, short};
 use crate::settings::Settings;
 
 /// The learner that `run` takes if none is named.
@@ -55,10 +57,12 @@ fn load(
     debug_assert!(settings.params.is_empty());
     let saved = read_model(path)?;
     options.schema = Some(saved.schema);
+    options.room = u32::try_from(saved.encoder.columns).unwrap_or(u32::MAX);
     let reader = noregret_stream::open(&args.data, &options).map_err(Failure::data)?;
     let encoder = Encoder { large_row: args.on_large_row, ..saved.encoder };
     let mut decisions = vec![("data", describe_reader(args, reader.as_ref()))];
-    decisions.push(("model", format!("{}, after {} rounds", path.display(), saved.learner.rounds())));
+    decisions
+        .push(("model", format!("{}, after {}", path.display(), counted(saved.learner.rounds(), "round"))));
     decisions.push(("learner", describe_learner(saved.learner.as_ref())));
     Ok(Opened { learner: saved.learner, encoder, reader, rows: None, decisions })
 }
@@ -77,12 +81,22 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     let entry = registry::find(args.learner.as_deref().unwrap_or(DEFAULT_LEARNER))?;
     // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
     entry.check_names(&settings.params)?;
+    settings.check(entry)?;
     let intercept = !args.no_intercept;
     let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;
+    let described = describe_reader(args, reader.as_ref());
     let facts = if reader.size().is_some() {
-        let survey =
-            Survey::take(reader.as_mut(), args.scale, entry.about.accepts.classes, args.reading.on_bad_row)
-                .map_err(|error| survey_failure(&args.data, error))?;
+        let survey = Survey::take(
+            reader.as_mut(),
+            &SurveyOptions {
+                name: &args.data,
+                scaling: args.scale,
+                classes: entry.about.accepts.classes,
+                features: settings.features.map(|features| features as usize),
+                bad_rows: args.reading.on_bad_row,
+            },
+        )
+        .map_err(|error| survey_failure(&args.data, error))?;
         let schema = reader.schema();
         reader = noregret_stream::open(&args.data, &ReadOptions { schema: Some(schema), ..options.clone() })
             .map_err(Failure::data)?;
@@ -116,13 +130,13 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
         radius,
         large_rows: 0,
     };
-    let mut decisions = vec![("data", describe_reader(args, reader.as_ref()))];
+    let mut decisions = vec![("data", described)];
     decisions.push(("stream", facts.description));
     let intercept = if intercept { "with intercept" } else { "no intercept" };
     let storage = if facts.sparse { "sparse rows" } else { "dense rows" };
     decisions.push((
         "features",
-        format!("scaling {}, {intercept}, {storage}, largest norm {radius:.4}", facts.scaling),
+        format!("scaling {}, {intercept}, {storage}, largest norm {}", facts.scaling, short(radius)),
     ));
     decisions.push(("learner", describe_learner(learner.as_ref())));
     Ok(Opened { learner, encoder, reader, rows: facts.rows, decisions })
@@ -152,17 +166,7 @@ impl Facts {
                 args.data, survey.rows
             )));
         }
-        let mut columns = survey.columns;
-        if let Some(declared) = settings.features {
-            let declared = declared as usize;
-            if declared < columns {
-                return Err(Failure::data(format!(
-                    "{}: has {columns} features; at most features = {declared} were declared",
-                    args.data
-                )));
-            }
-            columns = declared;
-        }
+        let columns = survey.columns;
         let classes = match entry.about.accepts.classes {
             Classes::Real => 1,
             Classes::Two | Classes::Any => {
@@ -184,7 +188,7 @@ impl Facts {
                 classes
             }
         };
-        let mut description = format!("{} rows", survey.rows);
+        let mut description = counted(survey.rows, "row");
         if survey.labelled < survey.rows {
             description += &format!(", {} labelled", survey.labelled);
         }
@@ -194,7 +198,8 @@ impl Facts {
             description += &format!(", {classes} classes");
         }
         description += &format!(
-            ", {columns} features, {:.1} non-zero a row",
+            ", {}, {:.1} non-zero a row",
+            counted(columns as u64, "feature"),
             survey.non_zeros as f64 / survey.rows as f64
         );
         Ok(Self {
@@ -250,7 +255,7 @@ impl Facts {
             radius,
             sparse: columns > 4096 && scaling != Scaling::Standard,
             rows: None,
-            description: format!("a pipe, {classes} classes, {columns} features"),
+            description: format!("a pipe, {classes} classes, {}", counted(columns as u64, "feature")),
         })
     }
 }
@@ -277,13 +282,21 @@ fn check_memory(args: &RunArgs, entry: &Entry, problem: &Problem) -> Result<(), 
 fn describe_reader(args: &RunArgs, reader: &dyn Reader) -> String {
     let details: Vec<String> =
         reader.describe().iter().map(|(subject, what)| format!("{subject} {what}")).collect();
-    let name = if args.data == "-" { "standard input" } else { &args.data };
-    format!("{name}: {}", details.join(", "))
+    format!("{}: {}", data_name(&args.data), details.join(", "))
+}
+
+/// What messages call the data.
+pub(crate) fn data_name(data: &str) -> &str {
+    if data == "-" { "standard input" } else { data }
 }
 
 /// The learner with the parameters in use.
 pub(crate) fn describe_learner(learner: &dyn Model) -> String {
     let values = learner.values();
-    let words: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let shown = |value: &Value| match value {
+        Value::Float(value) => short(*value),
+        value => value.to_string(),
+    };
+    let words: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     format!("{}: {}", learner.about().name, words.join(" "))
 }

@@ -1,6 +1,6 @@
 //! Progress: a table and a bar for people, JSON lines for programs.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,6 +8,8 @@ use noregret::algorithm::Forecast;
 use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
+
+use crate::note::note;
 
 /// Where progress goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +29,11 @@ pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     started: Instant,
     next_row: u64,
+    /// Rounds of the last row shown.
+    shown: u64,
     rows: u64,
     window: usize,
+    outlives_pipe: bool,
 }
 
 /// A line of progress, as JSON.
@@ -51,20 +56,26 @@ impl Progress {
             let text = header(forecast, window);
             match &bar {
                 Some(bar) => bar.println(text),
-                None => eprintln!("{text}"),
+                None => note(text),
             }
         }
-        Self { mode, forecast, bar, started: Instant::now(), next_row: 1, rows: 0, window }
+        let started = Instant::now();
+        Self { mode, forecast, bar, started, next_row: 1, shown: 0, rows: 0, window, outlives_pipe: false }
+    }
+
+    /// If the reader of the progress goes away, the run goes on: there is a model to be saved.
+    pub(crate) fn outliving_pipe(self) -> Self {
+        Self { outlives_pipe: true, ..self }
     }
 
     /// Seconds since the start.
     pub(crate) fn seconds(&self) -> f64 {
-        self.started.elapsed().as_secs_f64()
+        self.started.elapsed().as_secs_f64().max(1e-9)
     }
 
     /// The run is over: the last row of the table, unless it stands there already.
     pub(crate) fn finish(&mut self, score: &Score) -> std::io::Result<()> {
-        if score.rounds() > 0 && self.next_row != after(score.rounds()) {
+        if score.rounds() > self.shown {
             self.row(score)?;
         }
         if let Some(bar) = &self.bar {
@@ -73,7 +84,8 @@ impl Progress {
         Ok(())
     }
 
-    fn row(&self, score: &Score) -> std::io::Result<()> {
+    fn row(&mut self, score: &Score) -> std::io::Result<()> {
+        self.shown = score.rounds();
         let (rates, window) = (score.rates(), score.window_rates());
         match self.mode {
             Mode::Quiet => Ok(()),
@@ -81,7 +93,7 @@ impl Progress {
                 let text = table_row(self.forecast, &rates, &window);
                 match &self.bar {
                     Some(bar) => bar.println(text),
-                    None => eprintln!("{text}"),
+                    None => note(text),
                 }
                 Ok(())
             }
@@ -96,7 +108,13 @@ impl Progress {
                     rows_per_second,
                 };
                 let text = serde_json::to_string(&line).expect("plain numbers");
-                writeln!(std::io::stdout().lock(), "{text}")
+                match writeln!(std::io::stdout().lock(), "{text}") {
+                    Err(error) if self.outlives_pipe && error.kind() == ErrorKind::BrokenPipe => {
+                        self.mode = Mode::Quiet;
+                        Ok(())
+                    }
+                    result => result,
+                }
             }
         }
     }

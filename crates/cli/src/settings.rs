@@ -24,17 +24,23 @@ impl Settings {
                 Failure::usage(format!("--set {word}: must be name=value, as in --set norm=2"))
             })?;
             let (name, value) = (name.trim(), Value::from(value.trim()));
-            match name {
-                "classes" => settings.classes = Some(count(name, &value)?),
-                "features" => settings.features = Some(count(name, &value)?),
-                _ => {
-                    if settings.params.insert(name.to_owned(), value).is_some() {
-                        return Err(Failure::usage(format!("--set {name}: given twice")));
-                    }
-                }
+            let given = match name {
+                "classes" => settings.classes.replace(count(name, &value)?).is_some(),
+                "features" => settings.features.replace(count(name, &value)?).is_some(),
+                _ => settings.params.insert(name.to_owned(), value).is_some(),
+            };
+            if given {
+                return Err(Failure::usage(format!("--set {name}: given twice")));
             }
         }
         Ok(settings)
+    }
+
+    /// Checks what is declared against what `entry` can do, before anything else is known of the problem.
+    pub(crate) fn check(&self, entry: &Entry) -> Result<(), Failure> {
+        let any = if entry.about.accepts.classes == Classes::Real { 1 } else { 2 };
+        let (classes, features) = (self.classes.unwrap_or(any), self.features.unwrap_or(1));
+        Ok(entry.check_problem(&Problem::new(classes as usize, features as usize))?)
     }
 
     /// The problem that the settings alone describe, for `entry`: dimensions must be given, except where the

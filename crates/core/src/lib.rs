@@ -27,7 +27,8 @@
 //! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each.
 //! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
 //! * [`state`] and [`model`]: what is learnt, and model files.
-//! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides.
+//! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
+//!   [`guarantee`]: a theorem applied to a learner as it stands.
 //! * [`batch`]: the best predictor in hindsight.
 //! * [`rng`]: the seeded generator.
 //!
@@ -39,6 +40,7 @@ pub mod batch;
 pub mod bounds;
 pub mod example;
 pub mod full;
+pub mod guarantee;
 pub mod kernel;
 pub mod learner;
 pub mod loss;
@@ -47,6 +49,7 @@ pub mod param;
 pub mod prediction;
 pub mod problem;
 pub mod registry;
+pub mod replace;
 pub mod rng;
 pub mod state;
 

@@ -1,8 +1,8 @@
 //! Model files: safetensors with JSON metadata and a digest.
 //!
 //! A file holds the tensors of a learner ([`State`](crate::state::State)) and, as text, everything needed to make it again: algorithm,
-//! parameters in use, problem. Fronts add entries of their own (labels, columns, scaling). Files are written to a
-//! temporary name, synchronised and renamed, so that an old model is whole until the new one is. Loading trusts
+//! parameters in use, problem. Fronts add entries of their own (labels, columns, scaling). Files are
+//! replaced at once ([`Replacement`]), so that an old model is whole until the new one is. Loading trusts
 //! nothing: sizes are checked before memory is taken, numbers must be finite, and a digest over the contents must match.
 
 use std::borrow::Cow;
@@ -16,6 +16,7 @@ use crate::algorithm::{Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
+use crate::replace::Replacement;
 use crate::state::Slot;
 
 /// The version of the file format. Files of another version are refused.
@@ -40,6 +41,14 @@ pub enum ModelError {
     /// The bytes are no model file, or a damaged one.
     #[error("not a model file of noregret, or a damaged one: {0}")]
     Damaged(String),
+    /// The state has grown beyond what 64-bit numbers can hold.
+    #[error("{}: not written: the model's '{tensor}' holds a number that is not finite", path.display())]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The part of the state.
+        tensor: String,
+    },
     /// A model file of another version of the format.
     #[error("the model file has format version {found}; this program reads version {FORMAT_VERSION}")]
     Version {
@@ -211,7 +220,10 @@ impl Archive {
         metadata.insert("format".to_owned(), "noregret".to_owned());
         metadata.insert("format_version".to_owned(), FORMAT_VERSION.to_owned());
         metadata.insert(DIGEST.to_owned(), self.digest());
-        safetensors::serialize(&self.tensors, Some(metadata)).expect("shapes match their numbers")
+        let mut bytes =
+            safetensors::serialize(&self.tensors, Some(metadata)).expect("shapes match their numbers");
+        sort_metadata(&mut bytes);
+        bytes
     }
 
     /// Reads the bytes of a file.
@@ -254,29 +266,37 @@ impl Archive {
     }
 
     /// Writes the file at `path`, which is replaced at once or not at all.
+    ///
+    /// # Errors
+    /// What the file system says, or a number that is not finite: the file could not be read again.
     pub fn write(&self, path: &Path) -> Result<(), ModelError> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
+        let finite = |numbers: &Numbers| match &numbers.data {
+            Data::Real(data) => data.iter().all(|number| number.is_finite()),
+            Data::Count(_) => true,
         };
-        let mut temporary = tempfile::Builder::new();
-        #[cfg(unix)]
-        {
-            // As for any new file, the umask decides who may read a model; temporary files are private otherwise.
-            use std::os::unix::fs::PermissionsExt as _;
-            temporary.permissions(std::fs::Permissions::from_mode(0o666));
+        if let Some((name, _)) = self.tensors().find(|(_, numbers)| !finite(numbers)) {
+            return Err(ModelError::NotFinite { path: path.to_owned(), tensor: name.to_owned() });
         }
-        let mut file = temporary.tempfile_in(folder).map_err(io_error(path, "cannot be written"))?;
-        file.write_all(&self.to_bytes()).map_err(io_error(path, "cannot be written"))?;
-        file.as_file().sync_all().map_err(io_error(path, "cannot be written"))?;
-        file.persist(path).map_err(|error| io_error(path, "cannot be replaced")(error.error))?;
-        // The rename itself is durable once the folder is. Windows does not open folders as files.
-        #[cfg(unix)]
-        std::fs::File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(io_error(path, "cannot be synchronised"))?;
-        Ok(())
+        let write = || {
+            let mut file = Replacement::open(path)?;
+            file.write_all(&self.to_bytes())?;
+            file.finish()
+        };
+        write().map_err(io_error(path, "cannot be written"))
     }
+}
+
+/// The metadata stand in the order of a hash map. Sorted, equal archives are equal files.
+fn sort_metadata(file: &mut [u8]) {
+    let (length, rest) = file.split_first_chunk_mut().expect("a file begins with the length of its header");
+    let header = &mut rest[..u64::from_le_bytes(*length) as usize];
+    let mut json: serde_json::Map<_, _> = serde_json::from_slice(header).expect("just written");
+    if let Some(serde_json::Value::Object(metadata)) = json.get_mut("__metadata__") {
+        metadata.sort_keys();
+    }
+    let sorted = serde_json::to_vec(&json).expect("just read");
+    header.fill(b' ');
+    header[..sorted.len()].copy_from_slice(&sorted);
 }
 
 fn damaged(what: String) -> ModelError {

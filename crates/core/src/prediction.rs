@@ -43,6 +43,11 @@ impl Prediction {
         Label::from(argmax(&self.probabilities))
     }
 
+    /// Whether all scores are finite; otherwise the numbers outgrew what 64 bits can hold.
+    pub fn is_finite(&self) -> bool {
+        self.scores.iter().all(|score| score.is_finite())
+    }
+
     /// Copies scores and probabilities of `other`, and lets go of the by-products: the small part that is worth
     /// keeping while feedback is late.
     pub fn keep(&mut self, other: &Prediction) {

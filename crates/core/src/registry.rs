@@ -78,6 +78,11 @@ impl Entry {
         (self.check_names)(values)
     }
 
+    /// Checks the dimensions of `problem` alone, before a long first pass over data.
+    pub fn check_problem(&self, problem: &Problem) -> Result<(), ParamError> {
+        check_problem(self.about, problem)
+    }
+
     /// How many 8-byte numbers the state of a learner for `problem` takes.
     pub fn numbers(&self, problem: &Problem) -> usize {
         (self.numbers)(problem)

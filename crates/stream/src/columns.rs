@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::read_error::ReadErrorKind;
+use crate::read_error::{ReadErrorKind, shown};
 
 /// The meaning of column indices `0..count`. Saved with a model, so that its weights find their features again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,6 +59,35 @@ impl Columns {
             Columns::Named(names) => names.index_of(name),
             Columns::Hashed { bits } => Some(hash_name(name, *bits)),
         }
+    }
+
+    /// The first `most` columns.
+    pub(crate) fn first(mut self, most: u32) -> Self {
+        match &mut self {
+            Columns::Numbered { count, .. } => *count = most.min(*count),
+            Columns::Named(names) => names.truncate(most.min(names.len())),
+            Columns::Hashed { .. } => {}
+        }
+        self
+    }
+
+    /// Checks that the increasing `indices` of a row lie within the first `most` columns.
+    pub(crate) fn check_row(&self, indices: &[u32], most: usize) -> Result<(), String> {
+        let Some(&last) = indices.last().filter(|last| **last as usize >= most) else {
+            return Ok(());
+        };
+        let name = self.name(last);
+        Err(match self {
+            Columns::Numbered { base, .. } => format!(
+                "feature index {name} is too large; features = {most} were declared, so the last is {}",
+                most as u64 + u64::from(*base) - 1
+            ),
+            _ => format!(
+                "feature {} is number {} in order of appearance; features = {most} were declared",
+                shown(&*name),
+                u64::from(last) + 1
+            ),
+        })
     }
 
     /// The problem with columns that come from outside, such as a model file.
@@ -172,16 +201,17 @@ fn hash_bytes(bytes: &[u8], bits: u32) -> u32 {
 #[derive(Debug)]
 pub(crate) struct ColumnMap {
     columns: Columns,
-    frozen: bool,
+    /// Columns that would be more than this many are dropped.
+    most: u32,
     dropped: u64,
     /// State after the last good row: number of columns, of dropped features.
     good: (u32, u64),
 }
 
 impl ColumnMap {
-    pub(crate) fn new(columns: Columns, frozen: bool) -> Self {
+    pub(crate) fn new(columns: Columns, most: u32) -> Self {
         let good = (columns.count(), 0);
-        ColumnMap { columns, frozen, dropped: 0, good }
+        ColumnMap { columns, most, dropped: 0, good }
     }
 
     pub(crate) fn columns(&self) -> &Columns {
@@ -195,7 +225,7 @@ impl ColumnMap {
     /// Column of a name; `None` if it is dropped.
     pub(crate) fn by_name(&mut self, name: &str) -> Option<u32> {
         let column = match &mut self.columns {
-            Columns::Named(names) if !self.frozen => names.intern(name),
+            Columns::Named(names) if names.len() < self.most => names.intern(name),
             columns => columns.index_of(name),
         };
         self.dropped += u64::from(column.is_none());
@@ -211,7 +241,7 @@ impl ColumnMap {
             Columns::Numbered { base, count } => {
                 let column = (number - u64::from(*base)) as u32;
                 if column >= *count {
-                    if self.frozen {
+                    if column >= self.most {
                         self.dropped += 1;
                         return None;
                     }
@@ -259,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_bad_row_adds_nothing() {
-        let mut map = ColumnMap::new(Columns::Named(Names::default()), false);
+        let mut map = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         assert_eq!(map.by_name("a"), Some(0));
         map.commit();
         assert_eq!(map.by_name("b"), Some(1));
@@ -267,7 +297,7 @@ mod tests {
         assert_eq!(map.by_name("c"), Some(1));
         assert_eq!(map.columns().index_of("b"), None);
 
-        let mut map = ColumnMap::new(Columns::Numbered { base: 1, count: 0 }, false);
+        let mut map = ColumnMap::new(Columns::Numbered { base: 1, count: 0 }, u32::MAX);
         assert_eq!(map.by_number(3), Some(2));
         map.commit();
         assert_eq!(map.by_number(4_000_000_000), Some(3_999_999_999));
@@ -276,13 +306,17 @@ mod tests {
     }
 
     #[test]
-    fn frozen_columns_drop_and_count() {
+    fn columns_beyond_the_most_are_dropped_and_counted() {
         let mut names = Names::default();
         names.intern("a");
-        let mut map = ColumnMap::new(Columns::Named(names), true);
+        let mut map = ColumnMap::new(Columns::Named(names.clone()), 0);
         assert_eq!((map.by_name("b"), map.by_name("a"), map.dropped()), (None, Some(0), 1));
-        let mut map = ColumnMap::new(Columns::Numbered { base: 0, count: 2 }, true);
+        let mut map = ColumnMap::new(Columns::Named(names), 2);
+        assert_eq!((map.by_name("b"), map.by_name("c"), map.by_name("b")), (Some(1), None, Some(1)));
+        let mut map = ColumnMap::new(Columns::Numbered { base: 0, count: 2 }, 0);
         assert_eq!((map.by_number(1), map.by_number(2), map.dropped()), (Some(1), None, 1));
+        let mut map = ColumnMap::new(Columns::Numbered { base: 0, count: 2 }, 3);
+        assert_eq!((map.by_number(2), map.by_number(3), map.columns().count()), (Some(2), None, 3));
     }
 
     #[test]

@@ -40,7 +40,7 @@ struct Cell {
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    let mut columns = ColumnMap::new(columns, options.frozen());
+    let mut columns = ColumnMap::new(columns, options.most_columns());
     let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
     let layout = match saved {
         Some(saved) => {
@@ -56,14 +56,19 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             }
         }
         None => {
-            let layout = csv_layout::infer(&source.peek(csv_layout::LINES)?, options);
+            let peek = source.peek(csv_layout::LINES)?;
+            if peek.all && peek.bytes.trim_ascii().is_empty() {
+                return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
+            }
+            let layout = csv_layout::infer(&peek, options);
             layout.map_err(|message| source.file_error(message))?
         }
     };
     let delimiter =
         csv_layout::checked_delimiter(layout.delimiter).map_err(|message| source.file_error(message))?;
     let records = builder(delimiter).from_reader(CsvText::new(source));
-    let mut rows = Rows { records, record: ByteRecord::new(), line: 0, held: false };
+    let mut rows =
+        Rows { records, record: ByteRecord::new(), line: 0, held: false, blank_delimiter: delimiter == b' ' };
     let more = rows.next()?;
     rows.held = more && !layout.header;
     let cells = match saved {
@@ -135,6 +140,7 @@ struct Rows {
     line: u64,
     /// `record` is the next row.
     held: bool,
+    blank_delimiter: bool,
 }
 
 impl Rows {
@@ -148,11 +154,19 @@ impl Rows {
             return Ok(true);
         }
         while self.records.read_byte_record(&mut self.record).map_err(|error| self.read_error(error))? {
-            let blank = self.record.len() == 1 && self.record[0].trim_ascii().is_empty();
-            if !blank {
-                let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count();
+            let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count() as u64;
+            let after = self.records.position().line();
+            // The text ends in a line end, so that only an open quote can lead a row to the end of the file.
+            if self.records.get_ref().ended {
+                let message = "a quote opens here that nothing closes".to_owned();
+                let line = after.saturating_sub(inside);
+                return Err(ReadError::new(self.source().name(), line, ReadErrorKind::Row(message)));
+            }
+            // Cut at blanks, a blank line has many cells.
+            let cut = self.record.len() == 1 || self.blank_delimiter;
+            if !cut || !self.record.as_slice().trim_ascii().is_empty() {
                 // The parser stands at the line after the row.
-                self.line = self.records.position().line().saturating_sub(1 + inside as u64);
+                self.line = after.saturating_sub(1 + inside);
                 return Ok(true);
             }
         }

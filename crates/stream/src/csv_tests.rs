@@ -63,6 +63,8 @@ fn lines_are_right_whatever_the_line_ends() {
         let found = read(&mut *open(&text, &ReadOptions::default()).unwrap());
         assert_eq!(found, expected, "{text:?}");
     }
+    let open_quote = read(&mut *open("\na,y\n1,x\n\n2,\"x\n3,y\n", &ReadOptions::default()).unwrap());
+    assert_eq!(open_quote, ["3 x*1 a=1", "a.csv:5: a quote opens here that nothing closes"]);
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn a_saved_model_finds_its_columns() {
     assert_eq!(error.to_string(), r#"a.csv: lacks the column "a" that the saved model was trained on"#);
     assert!(!error.is_row_error());
 
-    let grow = ReadOptions { grow: true, ..saved.clone() };
+    let grow = ReadOptions { room: 4, ..saved.clone() };
     let mut reader = open("a,hue,class\n1,green,x\n", &grow).unwrap();
     assert_eq!(read(&mut *reader), ["2 x*1 a=1 hue=green=1"]);
     assert_eq!((reader.columns().count(), reader.dropped_features()), (4, 0));

@@ -11,9 +11,12 @@ use crate::read_error::{ReadError, ReadErrorKind};
 use crate::row::{Row, RowLabel};
 use crate::scale::Scaler;
 
-/// Rows of a larger Euclidean norm than this are refused: their squares, and what a learner computes of them, could
+/// Values and rows of a larger magnitude than this are refused: their squares, and what is computed of them, could
 /// overflow.
-const LARGEST_NORM: f64 = 1e100;
+pub const LARGEST_NORM: f64 = 1e100;
+
+/// Importance weights beyond this are refused, for the same reason.
+pub const LARGEST_WEIGHT: f64 = 1e30;
 
 /// What to do with a row whose norm exceeds the bound that the learner was made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,7 +136,7 @@ pub struct Encoder {
     pub intercept: bool,
     /// Whether examples are sparse.
     pub sparse: bool,
-    /// Columns of the data, without the intercept. What lies beyond is dropped.
+    /// Columns of the data, without the intercept.
     pub columns: usize,
     /// What the learner learns from.
     pub accepts: Accepts,
@@ -154,8 +157,13 @@ impl Encoder {
     /// Makes an example of `row`, after the scaler took note of it.
     ///
     /// # Errors
-    /// What is wrong with the row. The scaler has then seen it all the same: scaling does not depend on labels.
+    /// What is wrong with the row. If that is its label or norm, the scaler has seen it all the same: scaling does not
+    /// depend on labels.
+    ///
+    /// # Panics
+    /// If the row has more columns than [`Encoder::columns`].
     pub fn encode(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
+        check_magnitudes(row)?;
         if let RowLabel::Name(name) = row.label()
             && self.labels.len() < self.classes
         {
@@ -170,15 +178,15 @@ impl Encoder {
     /// # Errors
     /// What is wrong with the row.
     pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
+        check_magnitudes(row)?;
         self.features_of(row, out)?;
         self.target_of(row, out)
     }
 
     fn features_of(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
         let shift = u32::from(self.intercept);
-        // Indices increase, so what a saved model does not know stands at the end.
-        let known = row.indices().partition_point(|&column| (column as usize) < self.columns);
-        let (indices, values) = (&row.indices()[..known], &row.values()[..known]);
+        assert!(row.indices().last().is_none_or(|last| (*last as usize) < self.columns), "too many columns");
+        let (indices, values) = (row.indices(), row.values());
         out.sparse = self.sparse;
         out.indices.clear();
         out.values.clear();
@@ -272,6 +280,22 @@ impl Encoder {
             known.join(", ")
         )
     }
+}
+
+/// Checks that nothing in `row` is too large to be computed with.
+pub(crate) fn check_magnitudes(row: &Row) -> Result<(), String> {
+    if let Some(value) = row.values().iter().find(|value| value.abs() > LARGEST_NORM) {
+        return Err(format!(
+            "the row has the value {value:e}; at most {LARGEST_NORM:e} can be computed with"
+        ));
+    }
+    if row.weight > LARGEST_WEIGHT {
+        let weight = row.weight;
+        return Err(format!(
+            "the row has weight {weight:e}; at most {LARGEST_WEIGHT:e} can be computed with"
+        ));
+    }
+    Ok(())
 }
 
 /// Puts a complaint of [`Encoder::encode`] where it belongs: at the file and line of `row`.

@@ -110,6 +110,15 @@ impl ReadExamples {
         self.bad
     }
 
+    fn encode(&mut self, out: &mut Example) -> Result<(), String> {
+        self.reader.columns().check_row(self.row.indices(), self.encoder.columns)?;
+        if self.frozen {
+            self.encoder.encode_frozen(&self.row, out)
+        } else {
+            self.encoder.encode(&self.row, out)
+        }
+    }
+
     /// What was wrong with the first of them.
     pub fn first_bad_row(&self) -> Option<&str> {
         self.first_bad.as_deref()
@@ -121,17 +130,10 @@ impl Examples for ReadExamples {
         loop {
             let error = match self.reader.read(&mut self.row) {
                 Ok(false) => return Ok(false),
-                Ok(true) => {
-                    let encoded = if self.frozen {
-                        self.encoder.encode_frozen(&self.row, out)
-                    } else {
-                        self.encoder.encode(&self.row, out)
-                    };
-                    match encoded {
-                        Ok(()) => return Ok(true),
-                        Err(what) => row_error(&self.name, &self.row, what),
-                    }
-                }
+                Ok(true) => match self.encode(out) {
+                    Ok(()) => return Ok(true),
+                    Err(what) => row_error(&self.name, &self.row, what),
+                },
                 Err(error) => error,
             };
             if !error.is_row_error() || !self.bad_rows.allow(self.bad + 1) {

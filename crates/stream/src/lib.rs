@@ -26,6 +26,7 @@ mod source;
 pub mod survey;
 pub mod synthetic;
 mod vw;
+mod writer;
 
 pub use columns::{Columns, Names, hash_name, hash_number};
 pub use format::Format;
@@ -33,3 +34,4 @@ pub use options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
 pub use read_error::{ReadError, ReadErrorKind};
 pub use reader::{Reader, from_read, open};
 pub use row::{ActionCost, Row, RowLabel};
+pub use writer::{RowWriter, WriteError, create};

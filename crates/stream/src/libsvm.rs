@@ -37,7 +37,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let columns =
         options.columns(Speech::Numbers(base)).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let parser = Libsvm { base: u64::from(base), hashed: matches!(columns, Columns::Hashed { .. }), how };
-    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.frozen()), parser))
+    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
 }
 
 fn has_index_zero(peek: &Peek<'_>) -> bool {
@@ -263,7 +263,7 @@ mod tests {
         let (mut reader, mut row) = (open("1 2:1 3:1 4:1 9:1\n", &saved), Row::new());
         reader.read(&mut row).unwrap();
         assert_eq!((row.indices(), reader.dropped_features()), (&[1, 2][..], 2));
-        let mut reader = open("1 4:1\n", &ReadOptions { grow: true, ..saved });
+        let mut reader = open("1 4:1\n", &ReadOptions { room: 4, ..saved });
         reader.read(&mut row).unwrap();
         assert_eq!((row.indices(), reader.columns().count()), (&[3][..], 4));
     }

@@ -28,8 +28,9 @@ pub struct ReadOptions {
     pub index_base: Option<u32>,
     /// What a reader of the same kind of data reported before: columns and types are those.
     pub schema: Option<Schema>,
-    /// With a schema: new features become new columns. Otherwise they are dropped and counted.
-    pub grow: bool,
+    /// With a schema: new features become new columns as long as there are no more than this many. The rest are
+    /// dropped and counted.
+    pub room: u32,
 }
 
 /// What is needed to read more data of the same kind with a saved model.
@@ -127,8 +128,8 @@ impl ReadOptions {
         }
     }
 
-    /// Whether unknown features are dropped.
-    pub(crate) fn frozen(&self) -> bool {
-        self.schema.is_some() && !self.grow
+    /// How many columns there may be before new features are dropped.
+    pub(crate) fn most_columns(&self) -> u32 {
+        if self.schema.is_some() { self.room } else { u32::MAX }
     }
 }

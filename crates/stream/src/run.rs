@@ -58,6 +58,9 @@ pub enum RunError {
     /// The data could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The learner computes with infinities: nothing that it says has a meaning any more.
+    #[error("from row {0} on, the scores are not finite: parameters, values or weights are too large")]
+    NotFinite(u64),
     /// An observer could not write.
     #[error(transparent)]
     Write(#[from] std::io::Error),
@@ -78,10 +81,15 @@ pub fn run<L: OnlineLearner + ?Sized>(
     let mut late = Delay::new(options.delay);
     let mut score = Score::new(options.forecast, options.window);
     let mut rng = Rng::new(options.seed, PLAY);
+    let mut row = 0;
     while block.fill(examples)? {
         learner.prepare(&Coming(block.examples()));
         for example in block.examples() {
+            row += 1;
             learner.predict(example.features(), &mut prediction);
+            if !prediction.is_finite() {
+                return Err(RunError::NotFinite(row));
+            }
             let played = play(options.forecast, &prediction, &mut rng);
             let target = example.target();
             if let Some(target) = target {

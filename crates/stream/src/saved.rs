@@ -42,7 +42,9 @@ impl Saved {
             columns: encoder.columns,
         };
         archive.set_text("labels", json(&encoder.labels));
-        archive.set_text("schema", json(&self.schema));
+        // Refused rows may have named columns that the learner has no room for.
+        let columns = self.schema.columns.clone().first(u32::try_from(encoder.columns).unwrap_or(u32::MAX));
+        archive.set_text("schema", json(&Schema { columns, ..self.schema.clone() }));
         archive.set_text("encoding", json(&encoding));
         let (rows, first, second) = encoder.scaler.state();
         let real = |data: &[f64]| Numbers { shape: vec![data.len()], data: Data::Real(data.to_vec()) };

@@ -4,7 +4,7 @@ use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target, Truth};
 use noregret::loss::logistic;
 use noregret::prediction::{Prediction, argmax};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What one round contributes to the scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -71,8 +71,8 @@ pub struct Score {
 pub struct Rates {
     /// Rounds scored.
     pub rounds: u64,
-    /// Wrong labels among those played.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Wrong labels among those played; soft labels make it a fraction.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "count")]
     pub errors: Option<f64>,
     /// The same as a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,6 +89,14 @@ pub struct Rates {
     /// Mean squared loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub squared_loss: Option<f64>,
+}
+
+/// A count of errors is written as a whole number where it is one.
+fn count<S: Serializer>(errors: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+    match errors {
+        Some(errors) if errors.fract() == 0.0 => to.serialize_u64(*errors as u64),
+        errors => errors.serialize(to),
+    }
 }
 
 impl Score {

@@ -2,6 +2,7 @@
 
 use noregret::learner::Classes;
 
+use crate::encode::{check_magnitudes, row_error};
 use crate::examples::BadRows;
 use crate::labels::Labels;
 use crate::read_error::ReadError;
@@ -12,8 +13,26 @@ use crate::scale::{Scaler, Scaling};
 /// More classes than this are taken for a mistake: a real-valued target, or the wrong label column.
 const MOST_CLASSES: usize = 10_000;
 
+/// More columns than this are allowed only where they are declared: one wild index should not take all memory.
+const MOST_COLUMNS: usize = 1 << 27;
+
 /// Rows of at most this many columns are stored densely whatever they hold.
 const ALWAYS_DENSE: usize = 1024;
+
+/// What a first pass is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct SurveyOptions<'a> {
+    /// What the data is called in errors.
+    pub name: &'a str,
+    /// The scaling; the suitable one if `None`, see [`suitable`].
+    pub scaling: Option<Scaling>,
+    /// How many classes the learner can tell apart.
+    pub classes: Classes,
+    /// How many columns there may be; as many as are seen if `None`.
+    pub features: Option<usize>,
+    /// How many bad rows are passed over.
+    pub bad_rows: BadRows,
+}
 
 /// What the first pass found.
 #[derive(Clone, Debug)]
@@ -24,7 +43,7 @@ pub struct Survey {
     pub labelled: u64,
     /// The classes, sorted as people list them. Empty for a real-valued target.
     pub labels: Labels,
-    /// Columns of the data.
+    /// Columns of the data: as many as were seen, or as were declared.
     pub columns: usize,
     /// The scaling: the one asked for, or the one that suits the data, see [`suitable`].
     pub scaling: Scaling,
@@ -35,16 +54,12 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads `reader` to its end, for the scaling `scaling` or the suitable one.
+    /// Reads `reader` to its end.
     ///
     /// # Errors
     /// What cannot be read, bad rows in excess of what `bad_rows` allows, or more classes than can be meant.
-    pub fn take(
-        reader: &mut dyn Reader,
-        scaling: Option<Scaling>,
-        classes: Classes,
-        bad_rows: BadRows,
-    ) -> Result<Self, SurveyError> {
+    pub fn take(reader: &mut dyn Reader, options: &SurveyOptions<'_>) -> Result<Self, SurveyError> {
+        let SurveyOptions { name, scaling, classes, features, bad_rows } = *options;
         let candidates = scaling.map_or(vec![Scaling::Standard, Scaling::MaxAbs], |scaling| vec![scaling]);
         let mut candidates: Vec<Candidate> = candidates.into_iter().map(Candidate::new).collect();
         let mut survey = Self {
@@ -59,14 +74,21 @@ impl Survey {
         let mut row = Row::new();
         let mut bad = 0;
         loop {
-            match reader.read(&mut row) {
-                Ok(true) => {}
+            let read = match reader.read(&mut row) {
                 Ok(false) => break,
+                Ok(true) => check(reader, &row, features).map_err(|what| row_error(name, &row, what)),
+                Err(error) => Err(error),
+            };
+            match read {
+                Ok(()) => {}
                 Err(error) if error.is_row_error() && bad_rows.allow(bad + 1) => {
                     bad += 1;
                     continue;
                 }
                 Err(error) => return Err(error.into()),
+            }
+            if features.is_none() && reader.columns().count() as usize > MOST_COLUMNS {
+                return Err(SurveyError::TooManyColumns(row.line));
             }
             survey.rows += 1;
             survey.non_zeros += row.values().len() as u64;
@@ -87,7 +109,7 @@ impl Survey {
                 }
                 _ => {}
             }
-            let columns = reader.columns().count() as usize;
+            let columns = (reader.columns().count() as usize).min(features.unwrap_or(usize::MAX));
             if scaling.is_none() {
                 // Standardising a row costs its columns, not its non-zeros: not worth it once it is ruled out.
                 candidates.retain(|candidate| {
@@ -96,7 +118,7 @@ impl Survey {
             }
             candidates.iter_mut().for_each(|candidate| candidate.observe(&row, columns));
         }
-        survey.columns = reader.columns().count() as usize;
+        survey.columns = features.unwrap_or(reader.columns().count() as usize);
         survey.labels = survey.labels.sorted();
         (survey.scaling, survey.radius) = (candidates[0].scaler.scaling(), candidates[0].radius);
         Ok(survey)
@@ -106,6 +128,12 @@ impl Survey {
     pub fn is_sparse(&self) -> bool {
         self.columns > ALWAYS_DENSE && self.non_zeros as f64 <= 0.1 * self.rows as f64 * self.columns as f64
     }
+}
+
+/// Refuses a row that the run would refuse, so that what it holds decides nothing.
+fn check(reader: &dyn Reader, row: &Row, features: Option<usize>) -> Result<(), String> {
+    reader.columns().check_row(row.indices(), features.unwrap_or(usize::MAX))?;
+    check_magnitudes(row)
 }
 
 /// The scaling for data of `columns` columns of which nothing else is known: standardising serves second-order and
@@ -150,6 +178,11 @@ pub enum SurveyError {
     /// The data could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The features would take too much memory.
+    #[error(
+        "there are more than {MOST_COLUMNS} features from line {0} on; hash them with --hash-bits BITS, or allow it with --set features=D"
+    )]
+    TooManyColumns(u64),
     /// The labels are no classes.
     #[error(
         "there are more than {MOST_CLASSES} different labels; is it the right label column, or a real-valued target?"

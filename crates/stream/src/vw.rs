@@ -29,7 +29,7 @@ struct Vw {
 
 pub(crate) fn reader(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.frozen()), Vw { name: String::new() }))
+    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), Vw { name: String::new() }))
 }
 
 impl LineParser for Vw {

@@ -6,6 +6,7 @@ use std::path::Path;
 use noregret::param::{Value, Values};
 use noregret::problem::Problem;
 use noregret::registry::find;
+use noregret::replace::Replacement;
 use noregret_stream::encode::{Encoder, LargeRow};
 use noregret_stream::labels::Labels;
 use noregret_stream::plot::{Chart, Line};
@@ -17,6 +18,7 @@ use noregret_stream::synthetic::{Recipe, SyntheticExamples};
 use crate::args::DemoArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
+use crate::note::note;
 use crate::open::describe_learner;
 use crate::progress::{Mode, Progress};
 
@@ -37,14 +39,18 @@ const WINDOW: usize = 1000;
 /// Runs both learners on the same rows, compares them, and writes a plot.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let render = renderer(&args.plot)?;
+    let plot_failure = |error: std::io::Error| {
+        Failure::data(format!("--plot {}: cannot be written: {error}", args.plot.display()))
+    };
+    let mut plot = Replacement::open(&args.plot).map_err(plot_failure)?;
     let values: Values =
         STREAM.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
     let recipe = Recipe::find("softmax").expect("the stream of the demonstration exists");
-    eprintln!(
+    note(format_args!(
         "A stream of {} rows: 6 classes, 24 correlated features, 5 % of the labels wrong, and a truth that drifts.\n\
          Every row is predicted before its label is seen; nothing is tuned, and nothing is learnt twice.",
         args.rows
-    );
+    ));
     let mut results = Vec::new();
     for name in LEARNERS {
         let stream = recipe.make(&values, args.rows, args.seed)?;
@@ -68,7 +74,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             large_rows: 0,
         };
         let forecast = entry.about.forecast;
-        eprintln!("\n{}", describe_learner(learner.as_ref()));
+        note(format_args!("\n{}", describe_learner(learner.as_ref())));
         let mut curve = Curve {
             progress: Progress::new(Mode::Table, forecast, Some(args.rows), WINDOW),
             every: (args.rows / 200).max(1),
@@ -77,7 +83,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         let mut examples = SyntheticExamples::new(stream, encoder, args.rows);
         let options =
             RunOptions { forecast, delay: 0, look_ahead: true, window: WINDOW, limit: None, seed: args.seed };
-        let score = learn(&mut examples, learner.as_mut(), &mut curve, &options).map_err(run_failure)?;
+        let score = learn(&mut examples, learner.as_mut(), &mut curve, &options)
+            .map_err(|error| run_failure("the stream", error))?;
         curve.progress.finish(&score).map_err(Failure::output)?;
         results.push((name, score, curve.progress.seconds(), curve.points));
     }
@@ -90,7 +97,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             .map(|(name, _, _, points)| Line { name: (*name).to_owned(), points: std::mem::take(points) })
             .collect(),
     };
-    write_atomically(&args.plot, &render(&chart).map_err(Failure::data)?)?;
+    let image = render(&chart).map_err(Failure::data)?;
+    plot.write_all(&image).and_then(|()| plot.finish()).map_err(plot_failure)?;
     print(&results, &args.plot).map_err(Failure::output)
 }
 
@@ -103,15 +111,6 @@ fn renderer(path: &Path) -> Result<Renderer, Failure> {
         Some("png") => Ok(Chart::png),
         _ => Err(Failure::usage(format!("--plot {}: must end in .svg or .png", path.display()))),
     }
-}
-
-/// Writes a file that is replaced at once or not at all.
-fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let failure = |error: std::io::Error| Failure::data(format!("{}: {error}", path.display()));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failure)?;
-    file.write_all(bytes).map_err(failure)?;
-    file.persist(path).map(drop).map_err(|error| failure(error.error))
 }
 
 /// Progress, and the windowed error rate for the plot.

@@ -6,6 +6,7 @@ use noregret::model::Archive;
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
+use crate::note::short;
 use crate::open::{describe_learner, read_model};
 
 /// Shows the learner, the data it was made for, and its tensors.
@@ -49,7 +50,11 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     if let Ok(run) = archive.json::<serde_json::Value>("run") {
         for (key, name) in [("data", "learnt from"), ("error_rate", "error rate"), ("log_loss", "log-loss")] {
             if let Some(value) = run.get(key) {
-                lines.push((name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+                let text = match value.as_f64() {
+                    Some(number) => short(number),
+                    None => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+                };
+                lines.push((name, text));
             }
         }
     }

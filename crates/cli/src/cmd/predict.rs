@@ -1,17 +1,20 @@
 //! `noregret predict`: a saved model, new rows, no learning.
 
-use std::io::Write;
+use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
+use noregret::replace::Replacement;
 use noregret_stream::encode::Example;
 use noregret_stream::examples::{Examples, ReadExamples};
-use noregret_stream::run::play;
+use noregret_stream::run::{RunError, play};
 use noregret_stream::saved::Saved;
 use noregret_stream::score::{RoundScore, Score};
 
 use crate::args::PredictArgs;
+use crate::cmd::run::run_failure;
 use crate::failure::Failure;
-use crate::open::read_model;
+use crate::note::{counted, note, note_bad_rows};
+use crate::open::{data_name, read_model};
 
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
@@ -20,8 +23,12 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     options.schema = Some(schema);
     let reader = noregret_stream::open(&args.data, &options).map_err(Failure::data)?;
     let mut examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row).frozen();
-    let mut out = Output::open(args.output.as_deref())?;
+    let mut out = open(args.output.as_deref())?;
 
+    let failure = |error: std::io::Error| match &args.output {
+        Some(path) => file_failure(path, &error),
+        None => Failure::output(error),
+    };
     let forecast = learner.about().forecast;
     let mut score = Score::new(forecast, 1);
     let mut rng = noregret::rng::Rng::new(args.seed, 1);
@@ -30,6 +37,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut rows = 0u64;
     while examples.next(&mut example).map_err(Failure::data)? {
         learner.predict(example.features(), &mut prediction);
+        if !prediction.is_finite() {
+            return Err(run_failure(data_name(&args.data), RunError::NotFinite(rows + 1)));
+        }
         let label = play(forecast, &prediction, &mut rng);
         if let Some(target) = example.target() {
             score.add(RoundScore::new(forecast, &prediction, label, target));
@@ -48,56 +58,59 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         } else {
             labels.name(label).into_owned()
         };
-        writeln!(out.writer(), "{line}").map_err(Failure::output)?;
+        writeln!(out, "{line}").map_err(failure)?;
     }
     if rows == 0 {
-        return Err(Failure::data(format!("{}: has no rows to predict", args.data)));
+        return Err(Failure::data(format!("{}: has no rows to predict", data_name(&args.data))));
     }
-    out.finish()?;
-    if let Some(what) = examples.first_bad_row() {
-        eprintln!("noregret: {} bad rows were skipped, the first one: {what}", examples.bad_rows());
+    match out {
+        Output::Standard(mut out) => out.flush(),
+        Output::File(out) => out.finish(),
+    }
+    .map_err(failure)?;
+    note_bad_rows(examples.bad_rows(), examples.first_bad_row());
+    if examples.reader.dropped_features() > 0 {
+        let dropped = counted(examples.reader.dropped_features(), "value");
+        note(format_args!("noregret: left out {dropped} of features that the model does not know"));
     }
     let rates = score.rates();
     if let Some(error) = rates.error_rate.filter(|_| score.rounds() > 0) {
         let loss = rates.log_loss.map_or_else(String::new, |loss| format!(", log-loss {loss:.5}"));
-        eprintln!("{rows} rows predicted; on {} labelled ones error rate {error:.5}{loss}", score.rounds());
+        let (rows, labelled) = (counted(rows, "row"), score.rounds());
+        note(format_args!("{rows} predicted; error rate {error:.5}{loss} on the {labelled} labelled"));
     }
     Ok(())
 }
 
 /// Standard output, or a file that appears when it is complete.
-enum Output<'a> {
-    Standard(std::io::BufWriter<std::io::StdoutLock<'static>>),
-    File(std::io::BufWriter<tempfile::NamedTempFile>, &'a Path),
+enum Output {
+    Standard(BufWriter<StdoutLock<'static>>),
+    File(Replacement),
 }
 
-impl<'a> Output<'a> {
-    fn open(path: Option<&'a Path>) -> Result<Self, Failure> {
-        let Some(path) = path else {
-            return Ok(Self::Standard(std::io::BufWriter::new(std::io::stdout().lock())));
-        };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        match tempfile::NamedTempFile::new_in(folder) {
-            Ok(file) => Ok(Self::File(std::io::BufWriter::new(file), path)),
-            Err(error) => Err(Failure::data(format!("--output {}: {error}", path.display()))),
+fn open(path: Option<&Path>) -> Result<Output, Failure> {
+    let Some(path) = path else {
+        return Ok(Output::Standard(BufWriter::new(std::io::stdout().lock())));
+    };
+    Replacement::open(path).map(Output::File).map_err(|error| file_failure(path, &error))
+}
+
+fn file_failure(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::data(format!("--output {}: cannot be written: {error}", path.display()))
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Output::Standard(out) => out.write(bytes),
+            Output::File(out) => out.write(bytes),
         }
     }
 
-    fn writer(&mut self) -> &mut dyn Write {
+    fn flush(&mut self) -> std::io::Result<()> {
         match self {
-            Self::Standard(out) => out,
-            Self::File(out, _) => out,
-        }
-    }
-
-    fn finish(self) -> Result<(), Failure> {
-        match self {
-            Self::Standard(mut out) => out.flush().map_err(Failure::output),
-            Self::File(out, path) => {
-                let failure = |error: std::io::Error| Failure::data(format!("{}: {error}", path.display()));
-                let file = out.into_inner().map_err(|error| failure(error.into_error()))?;
-                file.persist(path).map(drop).map_err(|error| failure(error.error))
-            }
+            Output::Standard(out) => out.flush(),
+            Output::File(out) => out.flush(),
         }
     }
 }

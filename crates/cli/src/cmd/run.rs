@@ -1,17 +1,20 @@
 //! `noregret run`: the main job.
 
 use std::io::Write;
+use std::path::Path;
 
 use noregret::param::Values;
+use noregret::replace::Replacement;
 use noregret_stream::examples::ReadExamples;
-use noregret_stream::run::RunOptions;
+use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::Saved;
 use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
-use crate::open::{Opened, open};
+use crate::note::{note, note_bad_rows};
+use crate::open::{Opened, data_name, open};
 use crate::progress::{Mode, Progress};
 
 /// The last line of `--json`, and what is kept in a saved model.
@@ -24,8 +27,11 @@ struct Summary<'a> {
     #[serde(flatten)]
     rates: Rates,
     window: Rates,
-    seconds: f64,
-    rows_per_second: f64,
+    /// Not kept in a model: the same run makes the same file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_per_second: Option<f64>,
     bad_rows: u64,
     large_rows: u64,
     dropped_features: u64,
@@ -38,7 +44,7 @@ struct Summary<'a> {
 /// Learns the stream.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.save {
-        check_folder(path)?;
+        check_target(path)?;
     }
     let Opened { mut learner, encoder, reader, rows, decisions } = open(args)?;
     let mode = match (args.json, args.quiet) {
@@ -48,7 +54,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     if mode == Mode::Table {
         for (subject, sentence) in &decisions {
-            eprintln!("{subject:>9}  {sentence}");
+            note(format_args!("{subject:>9}  {sentence}"));
         }
     }
     let forecast = learner.about().forecast;
@@ -62,21 +68,24 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let mut examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
     let mut progress = Progress::new(mode, forecast, rows, args.window);
+    if args.save.is_some() {
+        progress = progress.outliving_pipe();
+    }
     let score = noregret_stream::run::run(&mut examples, learner.as_mut(), &mut progress, &options)
-        .map_err(run_failure)?;
+        .map_err(|error| run_failure(data_name(&args.data), error))?;
     progress.finish(&score).map_err(Failure::output)?;
     let seconds = progress.seconds();
     if score.rounds() == 0 {
-        return Err(Failure::data(format!("{}: no labelled row was learnt from", args.data)));
+        return Err(Failure::data(format!("{}: no labelled row was learnt from", data_name(&args.data))));
     }
-    let summary = Summary {
+    let mut summary = Summary {
         kind: "summary",
         data: &args.data,
         learner: learner.about().name,
         rates: score.rates(),
         window: score.window_rates(),
-        seconds,
-        rows_per_second: score.rounds() as f64 / seconds,
+        seconds: None,
+        rows_per_second: None,
         bad_rows: examples.bad_rows(),
         large_rows: examples.encoder.large_rows,
         dropped_features: examples.reader.dropped_features(),
@@ -85,38 +94,44 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         features: learner.problem().features,
         seed: args.seed,
     };
-    if let Some(what) = examples.first_bad_row() {
-        eprintln!("noregret: {} bad rows were skipped, the first one: {what}", examples.bad_rows());
-    }
-    print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
+    note_bad_rows(examples.bad_rows(), examples.first_bad_row());
+    // The model first: whether somebody reads the summary is not its concern.
     if let Some(path) = &args.save {
         let schema = examples.reader.schema();
         let mut archive = Saved { learner, encoder: examples.encoder, schema }.archive();
         archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
         archive.write(path).map_err(Failure::data)?;
     }
+    summary.seconds = Some(seconds);
+    summary.rows_per_second = Some(score.rounds() as f64 / seconds);
+    print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
+    if let (Some(path), Mode::Table) = (&args.save, mode) {
+        note(format_args!("The model is in {}.", path.display()));
+    }
     Ok(())
 }
 
 /// A model that could not be saved after hours of learning is better refused before.
-fn check_folder(path: &std::path::Path) -> Result<(), Failure> {
-    let folder =
-        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-    if path.is_dir() {
-        return Err(Failure::usage(format!(
-            "--save {}: is a directory; a file name was needed",
+fn check_target(path: &Path) -> Result<(), Failure> {
+    match std::fs::metadata(path) {
+        Ok(old) if old.is_dir() => Err(Failure::usage(format!(
+            "--save {}: is a directory; the name of a file was needed",
             path.display()
-        )));
+        ))),
+        // Opening a pipe would already tell its reader something.
+        Ok(old) if !old.is_file() => Ok(()),
+        _ => Replacement::open(path)
+            .map(drop)
+            .map_err(|error| Failure::data(format!("--save {}: cannot be written: {error}", path.display()))),
     }
-    tempfile::tempfile_in(folder)
-        .map(drop)
-        .map_err(|error| Failure::data(format!("--save {}: {error}", path.display())))
 }
 
-pub(crate) fn run_failure(error: noregret_stream::run::RunError) -> Failure {
+/// A run over `data` failed.
+pub(crate) fn run_failure(data: &str, error: RunError) -> Failure {
     match error {
-        noregret_stream::run::RunError::Read(error) => Failure::data(error),
-        noregret_stream::run::RunError::Write(error) => Failure::output(error),
+        RunError::Read(error) => Failure::data(error),
+        RunError::Write(error) => Failure::output(error),
+        RunError::NotFinite(_) => Failure::data(format!("{data}: {error}")),
     }
 }
 
@@ -156,5 +171,8 @@ fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: usize) -> std
             line(name, count.to_string())?;
         }
     }
-    line("seconds", format!("{:.2}   ({:.0} rows a second)", summary.seconds, summary.rows_per_second))
+    if let (Some(seconds), Some(rate)) = (summary.seconds, summary.rows_per_second) {
+        line("seconds", format!("{seconds:.2}   ({rate:.0} rows a second)"))?;
+    }
+    Ok(())
 }

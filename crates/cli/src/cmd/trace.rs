@@ -8,6 +8,7 @@ use noregret::learner::Classes;
 use noregret::loss::logistic;
 use noregret::prediction::{Prediction, draw};
 use noregret::rng::{Rng, Uniforms};
+use noregret_stream::encode::{LARGEST_NORM, LARGEST_WEIGHT};
 use serde::Deserialize;
 
 use crate::args::TraceArgs;
@@ -53,7 +54,10 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let mut rounds = 0;
     for (line, text) in (1u64..).zip(std::io::stdin().lock().lines()) {
         let failure = |what: String| Failure::data(format!("standard input:{line}: {what}"));
-        let text = text.map_err(|error| failure(error.to_string()))?;
+        let text = text.map_err(|error| match error.kind() {
+            std::io::ErrorKind::InvalidData => failure("the row is not UTF-8 text".to_owned()),
+            _ => failure(error.to_string()),
+        })?;
         if text.trim().is_empty() {
             continue;
         }
@@ -63,6 +67,11 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
         prediction.normals.clear();
         prediction.normals.extend(row.normals.iter().flatten());
         learner.predict(x, &mut prediction);
+        if !prediction.is_finite() {
+            return Err(failure(
+                "the scores are not finite: parameters, values or weights are too large".to_owned(),
+            ));
+        }
         rounds += 1;
         let played = (learner.about().forecast == Forecast::RandomisedLabel)
             .then(|| draw(&prediction.probabilities, row.u.unwrap_or_else(|| rng.uniform())));
@@ -84,6 +93,12 @@ fn check<'a>(learner: &dyn Model, samples: bool, row: &'a Row) -> Result<Target<
     let accepts = learner.about().accepts;
     if row.x.len() != problem.features {
         return Err(format!("x has {} numbers; features = {} were needed", row.x.len(), problem.features));
+    }
+    if let Some(x) = row.x.iter().find(|x| x.abs() > LARGEST_NORM) {
+        return Err(format!("x has the value {x:e}; at most {LARGEST_NORM:e} can be computed with"));
+    }
+    if row.weight > LARGEST_WEIGHT {
+        return Err(format!("weight = {:e}: at most {LARGEST_WEIGHT:e} can be computed with", row.weight));
     }
     if !(row.weight > 0.0) || (row.weight != 1.0 && !accepts.weights) {
         let need =

@@ -1,6 +1,7 @@
 //! A primal-dual interior-point method, for few parameters.
 //!
-//! Minimises $f(u)$ subject to $s_k = (B^2 - \lVert u_k \rVert^2)/2 \ge 0$ with multipliers $\lambda_k$: Newton steps on
+//! Minimises $f(u)$ subject to $s_k = (B^2 - \lVert u_k \rVert^2)/2 \ge 0$ with multipliers $\lambda_k$: Newton
+//! steps on
 //!
 //! $$\nabla_k f + \lambda_k u_k = 0, \qquad \lambda_k s_k = \tau \qquad (1)$$
 //!
@@ -11,9 +12,10 @@
 //!   \delta\lambda_k = \frac{\tau - \lambda_k s_k + \lambda_k \langle u_k, \delta_k \rangle}{s_k}, \qquad (2)$$
 //!
 //! whose right-hand side is the negative gradient of the barrier function $f - \tau \sum_k \ln s_k$: $\delta$ points
-//! downhill, and the length of a step is searched on that function. $\tau$ shrinks only once (1) holds well enough (Wächter
-//! and Biegler, "On the implementation of an interior-point filter line-search algorithm", 2006, section 2). Shrinking it on a schedule instead jams steps against the sphere, and
-//! searching on the residual of (1) crawls where the loss is saturated.
+//! downhill, and the length of a step is searched on that function. $\tau$ shrinks only once (1) holds well enough
+//! (Wächter and Biegler, "On the implementation of an interior-point filter line-search algorithm", 2006, section
+//! 2). Shrinking it on a schedule instead jams steps against the sphere, and searching on the residual of (1)
+//! crawls where the loss is saturated.
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 

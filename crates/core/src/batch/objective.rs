@@ -103,7 +103,7 @@ impl<'a> Objective<'a> {
         let mut logits = vec![0.0; self.data.classes()];
         let mut p = vec![0.0; self.data.classes()];
         let mut curvatures = vec![0.0; BLOCK * q * q];
-        let mut scaled = vec![0.0; BLOCK * d];
+        let mut scaled = vec![0.0; BLOCK * q * d];
         let mut buffer = Vec::new();
         out.fill(0.0);
         for start in (0..self.data.len()).step_by(BLOCK) {
@@ -116,15 +116,18 @@ impl<'a> Objective<'a> {
                 self.curvature(self.data.weight(row), &p, &mut curvatures[at * q * q..(at + 1) * q * q]);
             }
             let x = self.data.rows().dense(block, d, &mut buffer);
-            for (i, j) in (0..q).flat_map(|i| (0..=i).map(move |j| (i, j))) {
-                for (at, (scaled, x)) in scaled.chunks_exact_mut(d).zip(x.chunks_exact(d)).enumerate() {
-                    let curvature = curvatures[(at * q + i) * q + j];
-                    scaled.iter_mut().zip(x).for_each(|(s, x)| *s = curvature * x);
+            let x_block = MatRef::from_row_major_slice(x, n, d);
+            for i in 0..q {
+                let width = (i + 1) * d;
+                for (at, (scaled, x)) in scaled.chunks_exact_mut(width).zip(x.chunks_exact(d)).enumerate() {
+                    let curvatures = &curvatures[(at * q + i) * q..][..=i];
+                    for (scaled, curvature) in scaled.chunks_exact_mut(d).zip(curvatures) {
+                        scaled.iter_mut().zip(x).for_each(|(s, x)| *s = curvature * x);
+                    }
                 }
-                let scaled = MatRef::from_row_major_slice(&scaled[..n * d], n, d);
-                let x = MatRef::from_row_major_slice(x, n, d);
-                let target = out.as_mut().submatrix_mut(i * d, j * d, d, d);
-                matmul(target, Accum::Add, scaled.transpose(), x, 1.0, Par::Seq);
+                let scaled = MatRef::from_row_major_slice(&scaled[..n * width], n, width);
+                let target = out.as_mut().submatrix_mut(i * d, 0, d, width);
+                matmul(target, Accum::Add, x_block.transpose(), scaled, 1.0, Par::Seq);
             }
         }
     }

@@ -28,10 +28,11 @@ pub struct LeastSquares {
     pub gap: f64,
 }
 
-/// Minimises $\sum_t (\theta^\top x_t - y_t)^2$ over $\theta \in \mathbb{R}^d$, `targets` being $y$ and `features` $d$.
+/// Minimises $\sum_t (\theta^\top x_t - y_t)^2$ over $\theta \in \mathbb{R}^d$, `targets` being $y$ and `features`
+/// $d$.
 ///
-/// By an eigendecomposition of the Gram matrix $\sum_t x_t x_t^\top$, hence $O(Td^2 + d^3)$. For a ball, $\theta$ is that of
-/// the least penalty $\nu \ge 0$ for which it lies in the ball, found by bisection.
+/// By an eigendecomposition of the Gram matrix $\sum_t x_t x_t^\top$, hence $O(Td^2 + d^3)$. For a ball, $\theta$
+/// is that of the least penalty $\nu \ge 0$ for which it lies in the ball, found by bisection.
 ///
 /// # Errors
 /// As [`super::data::Data::new`], for rows and targets.
@@ -145,7 +146,8 @@ impl Normal {
         self.solution(high)
     }
 
-    /// How far a penalised quadratic with this gradient is above its minimum: $\frac14 \nabla^\top (G + \lambda)^{-1} \nabla$.
+    /// How far a penalised quadratic with this gradient is above its minimum: $\frac14 \nabla^\top (G +
+    /// \lambda)^{-1} \nabla$.
     fn decrease(&self, gradient: &[f64], lambda: f64) -> f64 {
         let c = rotate(&self.q, gradient);
         0.25 * dot(&c, &self.divide(&c, lambda))
@@ -185,6 +187,14 @@ mod tests {
         assert_close(ridge.theta[1], 0.75, 1e-14, "ridge");
         assert_close(ridge.penalty, 3.125, 1e-14, "penalty");
         assert!(free.gap < 1e-14 && ridge.gap < 1e-14);
+    }
+
+    #[test]
+    fn the_gap_is_the_distance_to_the_minimum() {
+        let equations = Normal::new(Rows::Dense(&X), 2, &Y);
+        // At 0 the gradient is -2 (5, 6).
+        let distance = objective(&[0.0, 0.0]) - solve(Regularization::Penalty(0.0)).loss;
+        assert_close(equations.decrease(&[-10.0, -12.0], 0.0), distance, 1e-14, "distance");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! ## Reference
 //!
 //! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Efficient improper learning for online logistic regression*,
-//! COLT 2020, arXiv:2003.08109: Algorithm 1, Theorem 1. `references.bib`: `jezequel2020aioli`.
+//! COLT 2020, arXiv:2003.08109: equation (3), Theorem 1. `references.bib`: `jezequel2020aioli`.
 //!
 //! ## Symbols
 //!
@@ -35,13 +35,13 @@
 //!
 //! ## Deviations
 //!
-//! * The factor $\tfrac12$ of $r$ in $b$ is missing in the paper's Algorithm 1; its argmin needs it, and without it the
+//! * The factor $\tfrac12$ of $r$ in $b$ is missing in the paper's algorithms; its equation (5) has it, and without it the
 //!   regret exceeds the theorem.
 //! * The surrogate's coefficients are written with $p_0 p_1$ instead of $e^{y\hat y}$, which overflows.
 //! * The prediction solves one scalar equation to machine precision; the paper descends a gradient in two dimensions.
 //! * $\kappa$ may be larger than the paper's, which is valid but not tight: `safe` $1/(2+BR)$, or `tight`.
 //! * Soft labels are accepted: a surrogate is linear in the label, and the regret bound convex in it.
-//! * $B$ has no theoretical default: `norm` is $10/R$, so that the best comparator reaches a logit of $\pm 10$ whatever the
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches a logit of $\pm 30$ whatever the
 //!   units of $x$.
 //! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret.
 //!
@@ -51,8 +51,10 @@
 //! memory $d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Batch, Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::scalar_root::shrink;
@@ -69,7 +71,7 @@ params! {
     /// Parameters of [`Aioli`].
     pub struct AioliParams {
         /// Bound $B$ on the Euclidean norm of the comparator, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Weight $\lambda$ of the comparator's squared norm, > 0.
@@ -119,8 +121,7 @@ impl Aioli {
         let rest = &mut { scratch };
         let (w, v) = (take(rest, self.problem.features), take(rest, 1));
         let s = Scratch { w, v, rest: std::mem::take(rest) };
-        self.inverse.columns(x, s.w, s.rest);
-        self.inverse.gram(x, s.w, s.v);
+        self.inverse.columns_and_gram(x, s.w, s.v, s.rest);
         s
     }
 }
@@ -131,7 +132,7 @@ impl Algorithm for Aioli {
     const ABOUT: About = About {
         name: "aioli",
         summary: "improper second-order logistic regression for two classes, without a learning rate",
-        paper: Paper { key: "jezequel2020aioli", place: "Algorithm 1, Theorem 1" },
+        paper: Paper { key: "jezequel2020aioli", place: "equation (3), Theorem 1" },
         guarantee: "regret <= lambda B^2 + d/(2 kappa) ln(1 + kappa T R^2/(4 d lambda)), norm(theta) <= B",
         cost: "3 d^2 flops a round",
         memory: "d^2 numbers",
@@ -142,7 +143,7 @@ impl Algorithm for Aioli {
     fn new(params: AioliParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let d = problem.features;
         let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
         let spread = curvature::euclidean_spread(norm, radius);
@@ -204,7 +205,6 @@ impl OnlineLearner for Aioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         // A prediction from an earlier state keeps its score, at which the loss is expanded; w and v are redone.
         let mut spare = std::mem::take(&mut self.spare);
-        // Growing changes the layout of by-products, but not the number of rounds.
         let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
             &at.scratch
         } else {
@@ -229,6 +229,17 @@ impl OnlineLearner for Aioli {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let setting = setting(&self.problem, norm, self.rounds);
+        let largest = curvature::tight(curvature::euclidean_spread(norm, setting.radius));
+        let holds = self.kappa <= largest * (1.0 + 1e-9) && self.improper_weight == 1.0;
+        let bound = provided(holds, "it needs a valid curvature and improper_weight = 1", || {
+            bounds::aioli_curvature(&setting, self.regularization, self.kappa)
+        });
+        Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
     }
 
     fn lookahead(&self) -> usize {
@@ -295,8 +306,8 @@ mod tests {
 
         let learner = Aioli::new(AioliParams::default(), Problem::new(2, 3).with_radius(2.0), 0);
         let params = learner.expect("valid").params();
-        assert_eq!((params.norm, params.regularization), (Some(5.0), Some(0.04)));
-        assert_eq!(params.curvature, Some(Curvature::Value(1.0 / 22.0)));
+        assert_eq!((params.norm, params.regularization), (Some(15.0), Some(1.0 / 225.0)));
+        assert_eq!(params.curvature, Some(Curvature::Value(1.0 / 62.0)));
         let safe = AioliParams { norm: Some(6.0), curvature: Some(Curvature::Safe), ..Default::default() };
         assert_eq!(aioli(safe, 1).params().curvature, Some(Curvature::Value(0.125)));
     }

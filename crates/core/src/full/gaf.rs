@@ -43,7 +43,7 @@
 //!   $\mu = 10^{-3}$; the paper's $\mu$ exceeds ½ for any affordable $m$.
 //! * Samples of the round after $t$ rounds come from stream $2^{63} + t$ of the seed, so that predicting changes nothing and
 //!   all rows of a round share their samples.
-//! * $B$ has no theoretical default: `norm` is $10/R$, so that the best comparator reaches logits of $\pm 10$ whatever the
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$ whatever the
 //!   units of $x$. The default $\lambda$ is the corollary's $32dKR^2$, which keeps forecasts near uniform for long;
 //!   experiments take a smaller one.
 //! * Soft labels are accepted: mixability extends to them by Hölder's inequality.
@@ -57,14 +57,16 @@
 
 use super::gaussian_forecaster::{Forecast, GaussianForecaster, MixableLoss, Posterior};
 use crate::algorithm::{self, About, Algorithm, Paper};
+use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::gaf_beta;
 use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{Into, columns, columns_mut, product};
 use crate::kernel::softmax::softmax;
-use crate::kernel::vector::take;
+use crate::kernel::vector::{max_abs, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::logistic;
 use crate::param::{ParamError, positive};
@@ -83,6 +85,12 @@ const SMOOTHING: f64 = 1e-3;
 /// The first of the generator's streams that rounds take.
 const STREAMS: u64 = 1 << 63;
 
+/// The largest trace of $\tilde A$ that the inner problem is solved for: rounding spoils what is much larger.
+const LARGEST_TRACE: f64 = 1e12;
+
+/// The largest logits at which a loss is expanded.
+const LARGEST_LOGIT: f64 = 1e8;
+
 /// No probability counts as less than this.
 const LEAST: f64 = 1e-300;
 
@@ -90,7 +98,7 @@ params! {
     /// Parameters of [`Gaf`].
     pub struct GafParams {
         /// Bound $B$ on the Frobenius norm of the comparator, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Weight $\lambda$ of the comparator's squared Frobenius norm, > 0.
@@ -135,7 +143,7 @@ impl MixableLoss for LogisticLoss {
 
     fn scratch_len(&self) -> usize {
         let (k, q) = (self.classes(), self.dimension());
-        (4 * k).max(self.inner.scratch_len() + k + 2 * q).max(k * q + k + (3 * k).max(q * (k + 1)))
+        (4 * k).max(self.inner.scratch_len() + k + 2 * q + q * q).max(k * q + k + (3 * k).max(q * (k + 1)))
     }
 
     fn mixability(&self) -> f64 {
@@ -188,7 +196,7 @@ impl MixableLoss for LogisticLoss {
             }
         }
         for (p, score) in p.iter_mut().zip(out.scores) {
-            *p = (1.0 - self.smoothing) * *p + self.smoothing / k as f64;
+            *p = (1.0 - self.smoothing) * *p + self.smoothing / k as f64; // eq. (1)
             *score = p.max(LEAST).ln();
         }
     }
@@ -201,7 +209,8 @@ impl MixableLoss for LogisticLoss {
         }
     }
 
-    /// Equation (2): the inner problem of FOLKLORE.
+    /// Equation (2): the inner problem of FOLKLORE. Out of all proportion, as for huge rows, it is cut to size: a surrogate
+    /// is a lower bound of the loss wherever it is expanded.
     fn settle(&self, a: &[f64], z0: &[f64], y: Truth<'_>, z: &mut [f64], _: &mut [f64], scratch: &mut [f64]) {
         let (k, q) = (self.classes(), self.dimension());
         let rest = &mut { scratch };
@@ -209,10 +218,17 @@ impl MixableLoss for LogisticLoss {
         target.fill(0.0);
         y.subtract_from(target);
         self.inner.reduce(target, reduced);
+        let capped = take(rest, q * q);
+        let cap = (LARGEST_TRACE / a.iter().step_by(q + 1).sum::<f64>()).min(1.0);
+        for (capped, a) in capped.iter_mut().zip(a) {
+            *capped = cap * a;
+        }
         g.copy_from_slice(z0);
-        let a_matrix = columns(a, q, q);
-        product(columns_mut(g, q, 1), Into::Add, -1.0, a_matrix, columns(reduced, q, 1));
-        self.inner.solve(a, g, z, rest);
+        let a = columns(capped, q, q);
+        product(columns_mut(g, q, 1), Into::Add, -1.0, a, columns(reduced, q, 1));
+        self.inner.solve(capped, g, z, rest); // eq. (2)
+        let cap = (LARGEST_LOGIT / max_abs(z)).min(1.0);
+        z.iter_mut().for_each(|z| *z *= cap);
     }
 }
 
@@ -259,7 +275,7 @@ impl Algorithm for Gaf {
     fn new(params: GafParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let default = 32.0 * (d * k) as f64 * radius * radius;
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
         let curvature = positive("curvature", params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
@@ -314,6 +330,22 @@ impl OnlineLearner for Gaf {
 
     fn rounds(&self) -> u64 {
         self.forecaster.rounds()
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let setting = setting(self.problem(), norm, self.rounds());
+        let lambda = self.params.regularization.expect("resolved");
+        let beta = self.params.curvature.expect("resolved");
+        let (k, d) = (setting.classes as f64, setting.features as f64);
+        let theorem = crate::kernel::curvature::gaf_beta(norm * setting.radius, setting.classes);
+        let holds = beta <= theorem
+            && lambda >= 4.0 * setting.radius.powi(2) * (k * d).max(4.0)
+            && self.params.samples.is_none()
+            && self.params.smoothing == Some(0.0);
+        let why = "it needs the default curvature and regularization, and exact expectations (quadrature)";
+        let bound = provided(holds, why, || bounds::gaf(&setting, lambda, beta));
+        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 
     fn lookahead(&self) -> usize {

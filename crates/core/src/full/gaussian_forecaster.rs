@@ -267,8 +267,7 @@ impl<L: MixableLoss> GaussianForecaster<L> {
         let rest = &mut { scratch };
         let (y, a, z0, covariance) = (take(rest, n * q), take(rest, q * q), take(rest, q), take(rest, q * q));
         let s = Scratch { y, a, z0, covariance, rest: std::mem::take(rest) };
-        self.inverse.columns(x, s.y, s.rest);
-        self.inverse.gram(x, s.y, s.a);
+        self.inverse.columns_and_gram(x, s.y, s.a, s.rest);
         s.a.iter_mut().for_each(|entry| *entry *= 0.5);
         product(columns_mut(s.z0, q, 1), Into::Replace, -0.5, columns(s.y, q, n), columns(&self.b, n, 1));
         s
@@ -303,7 +302,6 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let (n, q) = (self.inverse.side(), self.loss.dimension());
         let mut spare = std::mem::take(&mut self.spare);
-        // Growing changes the layout of by-products, but not the number of rounds.
         let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
             &at.scratch
         } else {

@@ -6,7 +6,7 @@
 //! ## Reference
 //!
 //! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Efficient improper learning for online logistic regression*,
-//! COLT 2020, arXiv:2003.08109: Algorithm 2, Theorem 5. `references.bib`: `jezequel2020aioli`.
+//! COLT 2020, arXiv:2003.08109: section 4.1. `references.bib`: `jezequel2020aioli`.
 //!
 //! ## Symbols
 //!
@@ -46,8 +46,10 @@
 //! prediction grows with $t$, so this learner allocates.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot};
@@ -89,7 +91,7 @@ params! {
         /// Length scale of the rbf kernel, > 0.
         length_scale: f64 = "1",
         /// Bound $B$ on the norm of the comparator in the kernel's Hilbert space, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on $\sqrt{k(x, x)}$, > 0.
         radius: f64 = "from the stream's r, or r = 1: r for linear, (r^2 + offset)^(degree/2) for polynomial, 1 for rbf",
         /// Weight $\lambda$ of the comparator's squared norm, > 0.
@@ -222,7 +224,7 @@ impl Algorithm for KernelAioli {
     const ABOUT: About = About {
         name: "kernel-aioli",
         summary: "AIOLI with a kernel: non-linear logistic regression for two classes",
-        paper: Paper { key: "jezequel2020aioli", place: "Algorithm 2, Theorem 5" },
+        paper: Paper { key: "jezequel2020aioli", place: "section 4.1" },
         guarantee: "regret <= lambda B^2 + 1/(2 kappa) ln det(I + kappa/(4 lambda) K_T), RKHS norm <= B, up to max_rounds",
         cost: "t^2 + 2 t d flops in round t",
         memory: "t^2/2 + t d numbers after t <= max_rounds rounds",
@@ -245,7 +247,7 @@ impl Algorithm for KernelAioli {
             Kernel::Rbf => 1.0,
         };
         let radius = positive("radius", params.radius.unwrap_or(default))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
         let spread = curvature::euclidean_spread(norm, radius);
@@ -326,9 +328,9 @@ impl OnlineLearner for KernelAioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         // A prediction from an earlier state keeps its score, at which the loss is expanded; the rest is redone.
         let mut spare = std::mem::take(&mut self.spare);
-        // Growing changes the layout of by-products, but not the number of rounds.
-        let len = HEAD + self.problem.features + 2 * self.stored();
-        let scratch = if at.is_fresh(self.rounds) && at.scratch.len() == len {
+        let scratch = if at.is_fresh(self.rounds)
+            && at.scratch.len() == HEAD + self.problem.features + 2 * self.stored()
+        {
             &at.scratch
         } else {
             self.project(x, &mut spare);
@@ -365,6 +367,21 @@ impl OnlineLearner for KernelAioli {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    /// The bound with the log-determinant of the stream's own kernel matrix. The comparator is one of the kernel's space.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let radius = self.params.radius.expect("resolved");
+        let largest = curvature::tight(curvature::euclidean_spread(norm, radius));
+        let holds = self.kappa <= largest * (1.0 + 1e-9) && self.improper_weight == 1.0 && self.dropped == 0;
+        let why = "it needs a valid curvature, improper_weight = 1 and at most max_rounds rounds";
+        let bound = provided(holds, why, || {
+            let setting = setting(&self.problem, norm, self.rounds);
+            bounds::aioli_log_det(&setting, self.regularization, self.kappa, self.log_det())
+        });
+        let ball = (self.kernel == Kernel::Linear).then_some(Ball::Euclidean);
+        Some(Guarantee::Regret { ball, norm, bound })
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

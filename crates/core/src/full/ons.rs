@@ -33,7 +33,7 @@
 //!   projection commutes with that, and predictions are identical.
 //! * The exp-concavity constant is exact for the logistic loss: at logits $z$ it is $p_y/(1-p_y)$.
 //! * $\nu$ in equation (3) is found by Newton's method on $A_t^{-1}$, which is at hand, not by decomposing $A_t$.
-//! * $B$ has no theoretical default: `norm` is $10/R$, as for the other learners. The theorem's $\gamma_o$ is then tiny and
+//! * $B$ has no theoretical default: `norm` is $30/R$, as for the other learners. The theorem's $\gamma_o$ is then tiny and
 //!   the learner slow; `rate` and `projection = false` make the form that experiments use.
 //! * An importance weight multiplies a round's quadratic surrogate: $A \mathrel{+}= \omega gg^\top$, and a step with $\omega g$.
 //! * Late feedback takes the gradient at the probabilities that were played, and steps from the current weights.
@@ -44,7 +44,9 @@
 //! $\tfrac13(K-1)^3d^3$ for each of a few Newton steps; memory $(K-1)^2d^2$ numbers, twice that with projection.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Batch, Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::ball;
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::frobenius_spread;
@@ -62,7 +64,7 @@ params! {
     /// Parameters of [`Ons`] and of [`OnsDiag`](super::ons_diag::OnsDiag).
     pub struct OnsParams {
         /// Bound $B$ on the Frobenius norm of the comparator, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Inverse step size $\gamma_o$, > 0.
@@ -78,7 +80,7 @@ impl OnsParams {
     /// Every `None` replaced by the theorem's choice, and everything checked.
     pub(crate) fn resolve(self, problem: &Problem) -> Result<Self, ParamError> {
         let radius = positive("radius", self.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", self.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", self.norm.unwrap_or(30.0 / radius))?;
         let gradient_diameter = std::f64::consts::SQRT_2 * radius * 2.0 * norm;
         let concavity = (-frobenius_spread(norm, radius)).exp() / (problem.classes - 1) as f64;
         let theory = 0.5 * (0.25 / gradient_diameter).min(concavity);
@@ -203,10 +205,11 @@ impl OnlineLearner for Ons {
         self.basis.reduce(residual, coefficient);
 
         // With Y = A^{-1}(I ⊗ x) and g = r ⊗ x, A^{-1}g is Yr: before the update, and over 1 + ω gᵀA^{-1}g after it.
-        self.inverse.columns(x, columns, rest);
-        self.inverse.gram(x, columns, gram);
+        self.inverse.columns_and_gram(x, columns, gram, rest);
         let image = gram.chunks_exact(q).map(|row| dot(row, coefficient));
-        let growth = 1.0 + y.weight * image.zip(&*coefficient).map(|(a, b)| a * b).sum::<f64>();
+        // Where rounding leaves a negative square, it has left nothing.
+        let square = image.zip(&*coefficient).map(|(a, b)| a * b).sum::<f64>().max(0.0);
+        let growth = 1.0 + y.weight * square;
         let step = y.weight / (self.rate * growth);
         for (w, y) in self.weights.iter_mut().zip(columns.chunks_exact(q)) {
             *w -= step * dot(y, coefficient); // eq. (2)
@@ -223,6 +226,19 @@ impl OnlineLearner for Ons {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let defaults =
+            OnsParams { norm: Some(self.norm), radius: self.params.radius, ..OnsParams::default() };
+        let theorem =
+            Self::new(defaults, self.problem.clone(), 0).expect("the norm and radius in use are valid");
+        let holds =
+            self.projection && self.rate == theorem.rate && self.regularization == theorem.regularization;
+        let why = "it needs the default rate and regularization, and the projection";
+        let bound =
+            provided(holds, why, || bounds::ons(&setting(&self.problem, self.norm, self.rounds.max(2))));
+        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm: self.norm, bound })
     }
 
     fn lookahead(&self) -> usize {

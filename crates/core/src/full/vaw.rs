@@ -8,7 +8,7 @@
 //! Volodya Vovk, *Competitive On-line Statistics*, International Statistical Review 69 (2001), and Katy Azoury, Manfred
 //! Warmuth, *Relative Loss Bounds for On-line Density Estimation with the Exponential Family of Distributions*, Machine
 //! Learning 43 (2001); as GAF: Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Mixability made efficient*, NeurIPS
-//! 2021, section 4.1. `references.bib`: `vovk2001competitive`.
+//! 2021, section 4.1. `references.bib`: `vovk2001vaw`.
 //!
 //! ## Symbols
 //!
@@ -33,7 +33,7 @@
 //! ## Deviations
 //!
 //! * GAF's section 4.1 counts $\lambda\lVert\theta\rVert^2$ twice and drops a square; equation (1) is the standard forecaster.
-//! * $B$ and $Y$ have no theoretical defaults: `norm` is $10/R$ as for the other learners, and $Y$ is unknown, taken as 1 in
+//! * $B$ and $Y$ have no theoretical defaults: `norm` is $30/R$ as for the other learners, and $Y$ is unknown, taken as 1 in
 //!   the default of $\lambda$. A $Y$ that is given also clips the forecasts, which the guarantee allows and does not need.
 //! * An importance weight multiplies a round's loss once it is known; the forecast counts the coming row with weight 1.
 //!
@@ -42,7 +42,9 @@
 //! `predict` $2d^2$ flops, `update` $d^2$ (amortised by the blocked engine); memory $d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
+use crate::guarantee::{Guarantee, setting};
 use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -56,7 +58,7 @@ params! {
     /// Parameters of [`Vaw`].
     pub struct VawParams {
         /// Bound $B$ on the Euclidean norm of the comparator, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Weight $\lambda$ of the comparator's squared norm, > 0.
@@ -92,8 +94,7 @@ impl Vaw {
     fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> (&'a [f64], f64) {
         let rest = &mut { scratch };
         let (w, v) = (take(rest, self.problem.features), take(rest, 1));
-        self.inverse.columns(x, w, rest);
-        self.inverse.gram(x, w, v);
+        self.inverse.columns_and_gram(x, w, v, rest);
         (w, v[0])
     }
 }
@@ -104,7 +105,7 @@ impl Algorithm for Vaw {
     const ABOUT: About = About {
         name: "vaw",
         summary: "online regression for squared loss that counts the coming row: Vovk-Azoury-Warmuth",
-        paper: Paper { key: "vovk2001competitive", place: "section 3; GAF: section 4.1" },
+        paper: Paper { key: "vovk2001vaw", place: "section 3; GAF: section 4.1" },
         guarantee: "regret <= lambda B^2 + d Y^2 ln(1 + T R^2/(lambda d)), norm(theta) <= B, targets in [-Y, Y]",
         cost: "3 d^2 flops a round",
         memory: "d^2 numbers",
@@ -115,7 +116,7 @@ impl Algorithm for Vaw {
     fn new(params: VawParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let d = problem.features;
         let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let target_bound = params.target_bound.map(|bound| positive("target_bound", bound)).transpose()?;
         let default = (target_bound.unwrap_or(1.0) / norm).powi(2);
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
@@ -171,7 +172,6 @@ impl OnlineLearner for Vaw {
         };
         // Of a prediction from an earlier state only the forecast is still true: w and v are redone.
         let mut spare = std::mem::take(&mut self.spare);
-        // Growing changes the layout of by-products, but not the number of rounds.
         let (w, v) = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
             let d = self.problem.features;
             (&at.scratch[..d], at.scratch[d])
@@ -188,6 +188,18 @@ impl OnlineLearner for Vaw {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let bound = match self.params.target_bound {
+            Some(target_bound) => {
+                let setting = setting(&self.problem, norm, self.rounds);
+                Ok(bounds::vaw(&setting, self.regularization, target_bound))
+            }
+            None => Err("it needs a target_bound".to_owned()),
+        };
+        Some(Guarantee::SquaredRegret { norm, bound })
     }
 
     fn lookahead(&self) -> usize {
@@ -259,13 +271,13 @@ mod tests {
     }
 
     /// d = 1, λ = 1. Round 1: x = 1, forecast 0, y = 2: A = 2, b = 2. Round 2: x = 2: ŷ = x b / (A + x²) = 4/6.
-    /// After y = 1: A = 6, b = 4; certificate λB² + (ŷ² - 2ŷ) + 16/6 with B = 10.
+    /// After y = 1: A = 6, b = 4; certificate λB² + (ŷ² - 2ŷ) + 16/6 with B = 30.
     #[test]
     fn two_rounds_by_hand() {
         let mut learner = vaw(VawParams { regularization: Some(1.0), ..Default::default() }, 1);
         assert_eq!(round(&mut learner, &[1.0], 2.0), 0.0);
         assert_close(round(&mut learner, &[2.0], 1.0), 2.0 / 3.0, 1e-15, "forecast");
-        let want = 100.0 + (4.0 / 9.0 - 4.0 / 3.0) + 16.0 / 6.0;
+        let want = 900.0 + (4.0 / 9.0 - 4.0 / 3.0) + 16.0 / 6.0;
         assert_close(learner.certificate().expect("has one"), want, 1e-14, "certificate");
     }
 

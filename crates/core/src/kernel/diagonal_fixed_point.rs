@@ -9,12 +9,13 @@ pub fn scratch_len(classes: usize) -> usize {
     4 * classes
 }
 
-/// Solves $z = g - a \circ \sigma(z)$ for `a` $\ge 0$; writes the solution to `z` and $\sigma(z)$ to `p`.
+/// Solves $z = g - a \circ \sigma(z)$ for `a` $\ge 0$; writes the solution to `z` and $\sigma(z)$ to `p`, and
+/// returns the Newton steps taken.
 ///
 /// The damped Newton method of [`FixedPoint`](super::fixed_point::FixedPoint): with $z = g - a \circ u$ and $r = u -
 /// \sigma(z)$, a step solves $(I + S\,\mathrm{diag}(a))\,\delta = -r$, which for a diagonal is a division and a rank-one
 /// correction.
-pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) {
+pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
     const MAX_STEPS: usize = 200;
     let k = a.len();
     let rest = &mut { scratch };
@@ -25,7 +26,9 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
     }
     let scale = max_abs(g);
     let mut last_step = f64::INFINITY;
-    for _ in 0..MAX_STEPS {
+    let mut steps = 0;
+    while steps < MAX_STEPS {
+        steps += 1;
         softmax(z, p);
         // (M - p (a∘p)ᵀ)⁻¹ with M = I + diag(a∘p), by Sherman and Morrison; its denominator 1 - Σ a p²/M is Σ p/M.
         let (mut correction, mut denominator) = (0.0, 0.0);
@@ -65,6 +68,7 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
         last_step = step;
     }
     softmax(z, p);
+    steps
 }
 
 #[cfg(test)]
@@ -85,7 +89,8 @@ mod tests {
             let a: Vec<f64> = entries.iter().map(|(a, _)| scale * a).collect();
             let g: Vec<f64> = entries.iter().map(|(_, g)| (1.0 + scale) * g).collect();
             let (mut z, mut p, mut scratch) = (vec![0.0; k], vec![0.0; k], vec![0.0; scratch_len(k)]);
-            solve(&a, &g, &mut z, &mut p, &mut scratch);
+            let steps = solve(&a, &g, &mut z, &mut p, &mut scratch);
+            prop_assert!(steps <= 10 || scale > 30.0, "{steps} steps at scale {scale}");
 
             let mut dense = vec![0.0; k * k];
             (0..k).for_each(|i| dense[i * k + i] = a[i]);

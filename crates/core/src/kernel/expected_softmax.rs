@@ -6,7 +6,7 @@
 
 use super::basis::LogitBasis;
 use super::softmax::softmax;
-use super::vector::axpy;
+use super::vector::{axpy, max_abs};
 
 /// The standard normal is integrated over this many standard deviations on either side.
 const RANGE: f64 = 9.0;
@@ -113,7 +113,11 @@ fn spread(axis: &[f64]) -> f64 {
 
 /// Rotates the two columns of `factor` until they are orthogonal: the fewest nodes in all.
 fn principal_axes(factor: &[f64]) -> [[f64; 3]; 2] {
-    let product = |i: usize, j: usize| super::vector::dot(&factor[3 * i..][..3], &factor[3 * j..][..3]);
+    // Only ratios of products count; in units of the largest entry they do not overflow.
+    let unit = max_abs(factor).max(f64::MIN_POSITIVE);
+    let product = |i: usize, j: usize| -> f64 {
+        (0..3).map(|k| (factor[3 * i + k] / unit) * (factor[3 * j + k] / unit)).sum()
+    };
     let (sin, cos) = (0.5 * (2.0 * product(0, 1)).atan2(product(0, 0) - product(1, 1))).sin_cos();
     let combine = |a: f64, b: f64| std::array::from_fn(|k| a * factor[k] + b * factor[3 + k]);
     [combine(cos, sin), combine(-sin, cos)]

@@ -14,7 +14,7 @@
 //! Layouts: $P_0$ is a full square, symmetric to the bit. $Y$ is $n \times q$ row-major, so that the product above reads
 //! the memory of $P_0$ as one $d \times nq$ matrix. $U$ is column-major.
 
-use super::linalg::{Into, columns, columns_mut, product, symmetric_downdate};
+use super::linalg::{Into, cholesky, columns, columns_mut, product, symmetric_downdate};
 use super::vector::{axpy, dot};
 use crate::example::{Batch, Features};
 use crate::state::Tensor;
@@ -79,9 +79,9 @@ impl LowRankInverse {
         self.blocks * self.features
     }
 
-    /// Scratch for [`LowRankInverse::columns`].
+    /// Scratch for [`LowRankInverse::columns`] and [`LowRankInverse::columns_and_gram`].
     pub fn scratch_len(&self) -> usize {
-        self.blocks * self.capacity + self.features
+        (self.blocks * self.capacity + self.features).max(self.blocks * self.blocks)
     }
 
     /// Writes $Y = A^{-1} (I \otimes x)$, $n \times q$ row-major, to `y`.
@@ -169,6 +169,24 @@ impl LowRankInverse {
             for j in 0..k {
                 gram[j * q + k] = gram[k * q + j];
             }
+        }
+    }
+
+    /// Writes $Y$ and $N$, or zeros where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16 times larger in
+    /// some direction than in others, as after a huge row, $N$ may come out indefinite. Learners that rely on its being
+    /// semidefinite then see a direction that is known.
+    pub fn columns_and_gram(&self, x: Features<'_>, y: &mut [f64], gram: &mut [f64], scratch: &mut [f64]) {
+        let q = self.blocks;
+        self.columns(x, y, scratch);
+        self.gram(x, y, gram);
+        let system = &mut scratch[..q * q];
+        for (at, (entry, n)) in system.iter_mut().zip(&*gram).enumerate() {
+            *entry = n + f64::from(at % (q + 1) == 0);
+        }
+        let diagonal = gram.iter().step_by(q + 1);
+        if !(diagonal.copied().all(|n| n >= 0.0) && cholesky(system, q)) {
+            y.fill(0.0);
+            gram.fill(0.0);
         }
     }
 

@@ -15,7 +15,7 @@
 use std::fmt::Debug;
 
 use super::lowrank_inverse::LowRankInverse;
-use super::vector::axpy;
+use super::vector::{axpy, dot};
 use crate::example::Features;
 use crate::loss::hinge::margin;
 use crate::state::Tensor;
@@ -182,8 +182,10 @@ impl Metric for FullMetric {
     fn quadratic(&mut self, x: Features<'_>, Pair { label, rival }: Pair) -> f64 {
         self.inverse.combination(x, &[(rival, 1.0), (label, -1.0)], &mut self.direction);
         let block = |class: usize| &self.direction[class * self.features..][..self.features];
-        // Rounding can take it below 0 where rows are many orders of magnitude longer than others were.
-        (x.dot(block(rival)) - x.dot(block(label))).max(0.0)
+        let quadratic = x.dot(block(rival)) - x.dot(block(label));
+        // A⁻¹ ⪯ I/a implies Q >= a|v|². Rounding breaks that where rows are many orders of magnitude longer than others,
+        // or than a allows for; without it the next downdate would be without bound.
+        quadratic.max(self.regularization * dot(&self.direction, &self.direction))
     }
 
     fn step(&mut self, _x: Features<'_>, _pair: Pair, Step { delta, weight, .. }: Step) {
@@ -410,6 +412,20 @@ mod tests {
         let weights = &learner.metric.weights;
         let left: f64 = theta.iter().zip(weights).map(|(theta, w)| theta * w).sum();
         assert!(left <= right_side * (1.0 + 1e-12) && left > 0.0, "{left} {right_side}");
+    }
+
+    /// Rows a hundred orders of magnitude apart: doubles cannot hold A, but nothing grows without bound.
+    #[test]
+    fn huge_rows_are_survived() {
+        let (k, d) = (3, 4);
+        let mut learner = SecondOrderMargin::<FullMetric>::new(k, d, 1.0);
+        let mut scores = vec![0.0; k];
+        for (t, mut x) in unit_rows(21, 200, d).into_iter().enumerate() {
+            x.iter_mut().for_each(|x| *x *= if t % 4 == 1 { 1e100 } else { 1.0 });
+            learner.scores(Features::Dense(&x), &mut scores);
+            assert!(scores.iter().all(|score| score.is_finite()), "round {t}: {scores:?}");
+            learner.learn(Features::Dense(&x), &scores, t * t % k, 1.0);
+        }
     }
 
     #[test]

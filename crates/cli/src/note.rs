@@ -1,0 +1,61 @@
+//! What is said to the person at the terminal, beside the results.
+
+use std::fmt;
+use std::io::Write;
+
+/// Writes a line to standard error. If nobody can read it, the work goes on all the same.
+pub(crate) fn note(line: impl fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Rows that were passed over.
+pub(crate) fn note_bad_rows(count: u64, first: Option<&str>) {
+    if let Some(first) = first {
+        let were = if count == 1 { "was" } else { "were" };
+        note(format_args!("noregret: {} {were} skipped; the first: {first}", counted(count, "bad row")));
+    }
+}
+
+/// A number as people read it: five significant digits.
+pub(crate) fn short(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e6).contains(&magnitude) {
+        return format!("{value:.4e}");
+    }
+    let digits = (4 - magnitude.log10().floor() as i32).max(0) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (4.358898943545032, "4.3589"),
+            (0.04329264405596295, "0.043293"),
+            (0.7443229275632982, "0.74432"),
+            (3.8000000000076, "3.8"),
+            (-1234.5678, "-1234.6"),
+            (123456.7, "123457"),
+            (1e7, "1.0000e7"),
+            (1.5713484026336296e-180, "1.5713e-180"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(short(value), text);
+        }
+    }
+}

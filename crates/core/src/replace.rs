@@ -1,0 +1,151 @@
+//! Files that are replaced at once or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// A file being written. What stands at its path stays whole until [`Replacement::finish`], and for good if that is
+/// never called.
+///
+/// The bytes go to a hidden file in the same folder, which is synchronised and renamed at the end. A symbolic link is
+/// followed, permissions stay as they are. What is no regular file, such as a pipe or `/dev/stdout`, cannot be
+/// replaced and is written directly.
+pub struct Replacement(Target);
+
+enum Target {
+    Hidden(BufWriter<NamedTempFile>, PathBuf),
+    Direct(BufWriter<File>),
+}
+
+impl Replacement {
+    /// Begins to write the file at `path`.
+    ///
+    /// # Errors
+    /// If `path` is a directory, or its folder cannot be written to.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let old = match fs::metadata(path) {
+            Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(old) if !old.is_file() => {
+                let file = OpenOptions::new().write(true).open(path)?;
+                return Ok(Self(Target::Direct(BufWriter::new(file))));
+            }
+            Ok(old) => Some(old),
+            Err(_) => None,
+        };
+        let path = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let prefix = format!(".{name}.");
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(".tmp");
+        // Temporary files are private; this one becomes an ordinary file.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder(&path))?;
+        if let Some(old) = old {
+            file.as_file().set_permissions(old.permissions())?;
+        }
+        Ok(Self(Target::Hidden(BufWriter::new(file), path)))
+    }
+
+    /// Puts the written bytes in the place of the old ones.
+    ///
+    /// # Errors
+    /// If they cannot be written to the end; the old file is then whole.
+    pub fn finish(self) -> io::Result<()> {
+        match self.0 {
+            Target::Direct(mut file) => file.flush(),
+            Target::Hidden(file, path) => {
+                let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+                file.as_file().sync_all()?;
+                file.persist(&path).map_err(|error| error.error)?;
+                // The rename itself is durable once the folder is.
+                #[cfg(unix)]
+                File::open(folder(&path))?.sync_all()?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Target::Hidden(file, _) => file.write(bytes),
+            Target::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Target::Hidden(file, _) => file.flush(),
+            Target::Direct(file) => file.flush(),
+        }
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("readable");
+        entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn the_old_file_stands_until_the_end() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("a");
+        fs::write(&path, "old").expect("writable");
+        let mut new = Replacement::open(&path).expect("opens");
+        new.write_all(b"new").expect("writes");
+        new.flush().expect("writes");
+        assert_eq!(fs::read(&path).expect("readable"), b"old");
+        drop(new);
+        assert_eq!(
+            (names(folder.path()), fs::read(&path).expect("readable")),
+            (vec!["a".into()], b"old".into())
+        );
+        let mut new = Replacement::open(&path).expect("opens");
+        new.write_all(b"new").expect("writes");
+        new.finish().expect("finishes");
+        assert_eq!(
+            (names(folder.path()), fs::read(&path).expect("readable")),
+            (vec!["a".into()], b"new".into())
+        );
+        assert!(Replacement::open(folder.path()).is_err(), "a directory");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_devices_and_permissions_are_respected() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str| folder.path().join(name);
+        let replace = |name: &str| {
+            let mut new = Replacement::open(&at(name)).expect("opens");
+            new.write_all(b"new").expect("writes");
+            new.finish().expect("finishes");
+        };
+        fs::write(at("file"), "old").expect("writable");
+        fs::set_permissions(at("file"), fs::Permissions::from_mode(0o640)).expect("owned");
+        symlink(at("file"), at("link")).expect("writable");
+        replace("link");
+        assert!(at("link").is_symlink());
+        assert_eq!(fs::read(at("file")).expect("readable"), b"new");
+        assert_eq!(fs::metadata(at("file")).expect("readable").permissions().mode() & 0o777, 0o640);
+        symlink("/dev/null", at("null")).expect("writable");
+        replace("null");
+        assert!(at("null").is_symlink());
+        replace("fresh");
+        fs::write(at("ordinary"), "").expect("writable");
+        let mode = |name: &str| fs::metadata(at(name)).expect("readable").permissions().mode();
+        assert_eq!(mode("fresh"), mode("ordinary"));
+    }
+}
