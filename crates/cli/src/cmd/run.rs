@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
-use crate::note::{note, note_bad_rows};
+use crate::note::{note, note_bad_rows, short};
 use crate::open::{Opened, data_name, open};
 use crate::progress::{Mode, Progress};
 
@@ -104,6 +104,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     summary.seconds = Some(seconds);
     summary.rows_per_second = Some(score.rounds() as f64 / seconds);
+    if mode == Mode::Table {
+        note("");
+    }
     print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
     if let (Some(path), Mode::Table) = (&args.save, mode) {
         note(format_args!("The model is in {}.", path.display()));
@@ -172,7 +175,7 @@ fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: usize) -> std
         }
     }
     if let (Some(seconds), Some(rate)) = (summary.seconds, summary.rows_per_second) {
-        line("seconds", format!("{seconds:.2}   ({rate:.0} rows a second)"))?;
+        line("seconds", format!("{}   ({rate:.0} rows a second)", short(seconds)))?;
     }
     Ok(())
 }

@@ -71,7 +71,8 @@ fn to_a_file() {
     let folder = trained();
     let printed = folder.run("predict model train.csv").succeeded().stdout;
     let ran = folder.run("predict model train.csv --output out").succeeded();
-    assert_eq!((ran.stdout.as_str(), folder.read("out")), ("", printed.into_bytes()));
+    assert_eq!((ran.stdout.as_str(), folder.read("out")), ("", printed.clone().into_bytes()));
+    assert_eq!(folder.run("predict model train.csv --output -").succeeded().stdout, printed);
 }
 
 #[test]
