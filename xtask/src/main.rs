@@ -1,2 +1,167 @@
-//! Developer tasks.
-fn main() {}
+//! Developer tasks: `cargo xtask TASK`. Needs nothing but a Rust toolchain.
+
+#![allow(clippy::print_stdout)] // A task talks to the person who runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+cargo xtask TASK
+
+  test     formatting, lints, documentation, and every test, slow ones included: what CI runs
+  results  runs the real data sets and writes results/real-data.md
+           cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
+";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let done = match args.next().as_deref() {
+        Some("test") => test(),
+        Some("results") => results(args.next().unwrap_or_else(|| "../shared/data".to_owned()).as_ref()),
+        _ => Err(USAGE.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(what) => {
+            eprintln!("{what}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Everything that must hold before a change lands.
+fn test() -> Result<(), String> {
+    cargo(&["fmt", "--all", "--check"], &[])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
+    cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    // Nextest runs tests of different binaries side by side; the plain runner does without an installation.
+    if Command::new("cargo")
+        .args(["nextest", "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        cargo(&["nextest", "run", "--workspace", "--run-ignored", "all", "--no-fail-fast"], &[])?;
+        cargo(&["test", "--workspace", "--doc", "--quiet"], &[])
+    } else {
+        cargo(&["test", "--workspace", "--", "--include-ignored"], &[])
+    }
+}
+
+/// One line of the table of results: a data set, and the sizes at which full matrices are affordable.
+struct Set {
+    file: &'static str,
+    learners: &'static [&'static str],
+}
+
+const BOTH: &[&str] = &["ogd", "folklore"];
+const FIRST_ORDER: &[&str] = &["ogd"];
+
+const SETS: &[Set] = &[
+    Set { file: "vehicle.scale.libsvm.gz", learners: BOTH },
+    Set { file: "vehicle.csv.gz", learners: BOTH },
+    Set { file: "segment.scale.libsvm.gz", learners: BOTH },
+    Set { file: "segment.csv.gz", learners: BOTH },
+    Set { file: "shuttle.libsvm.gz", learners: BOTH },
+    Set { file: "shuttle.csv.gz", learners: BOTH },
+    Set { file: "pendigits.libsvm.gz", learners: BOTH },
+    Set { file: "letter.scale.libsvm.gz", learners: BOTH },
+    Set { file: "satimage.scale.libsvm.gz", learners: BOTH },
+    Set { file: "electricity.libsvm.gz", learners: BOTH },
+    Set { file: "covtype.scale01.libsvm.gz", learners: BOTH },
+    Set { file: "covtype.csv.gz", learners: BOTH },
+    Set { file: "kdd99_10pct.libsvm.gz", learners: FIRST_ORDER },
+    Set { file: "reuters4_sub.libsvm.gz", learners: FIRST_ORDER },
+];
+
+/// Runs every data set that is there, with the defaults, and writes down what came out.
+fn results(data: &Path) -> Result<(), String> {
+    cargo(&["build", "--release", "--quiet", "--package", "noregret-cli"], &[])?;
+    let mut rows = String::new();
+    for set in SETS {
+        let path = data.join(set.file);
+        if !path.exists() {
+            println!("skipped: {} is absent", path.display());
+            continue;
+        }
+        for learner in set.learners {
+            let command = format!("noregret run {} --learner {learner}", set.file);
+            println!("{command}");
+            let summary = run(&path, learner)?;
+            let number = |key: &str| summary.number(key);
+            rows += &format!(
+                "| {} | {learner} | {} | {} | {} | {:.4} | {:.4} | {:.0} | {} |\n",
+                set.file,
+                number("rounds"),
+                number("classes"),
+                number("features"),
+                number("error_rate"),
+                number("log_loss"),
+                number("rows_per_second"),
+                summary.peak_memory,
+            );
+        }
+    }
+    let page = format!(
+        "# Real data, default settings\n\n\
+         Written by `cargo xtask results`: every row is `noregret run FILE --learner LEARNER` with nothing else, one\n\
+         pass in file order, each prediction made before its label was seen. Features include the intercept. Rates and\n\
+         log-loss (nats) are means over the whole pass; rows a second are those of the learning pass, decompression and\n\
+         parsing included, on a shared machine with two cores; memory is the peak of the process.\n\n\
+         | file | learner | rounds | K | d | error rate | log-loss | rows/s | peak memory |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|\n{rows}"
+    );
+    std::fs::create_dir_all("results").map_err(|error| error.to_string())?;
+    std::fs::write("results/real-data.md", page).map_err(|error| error.to_string())
+}
+
+/// The last line of `--json`, of which a few numbers are needed.
+struct Summary {
+    text: String,
+    peak_memory: String,
+}
+
+impl Summary {
+    /// The first number called `key`.
+    fn number(&self, key: &str) -> f64 {
+        let pattern = format!("\"{key}\":");
+        let rest = self.text.split_once(&pattern).map_or("", |(_, rest)| rest);
+        rest.split([',', '}']).next().and_then(|number| number.parse().ok()).unwrap_or(f64::NAN)
+    }
+}
+
+fn run(data: &Path, learner: &str) -> Result<Summary, String> {
+    let binary = PathBuf::from("target/release/noregret");
+    // /usr/bin/time is not everywhere; where it is missing the memory column stays empty.
+    let timed = Path::new("/usr/bin/time").exists();
+    let mut command = if timed {
+        let mut command = Command::new("/usr/bin/time");
+        command.args(["-f", "peak %M"]).arg(&binary);
+        command
+    } else {
+        Command::new(&binary)
+    };
+    let output = command.arg("run").arg(data).args(["--learner", learner, "--json"]).output();
+    let output = output.map_err(|error| format!("{}: {error}", binary.display()))?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!("{}: {errors}", data.display()));
+    }
+    let peak =
+        errors.lines().find_map(|line| line.strip_prefix("peak ")).and_then(|kib| kib.parse::<f64>().ok());
+    let text = String::from_utf8_lossy(&output.stdout);
+    let last = text.lines().last().unwrap_or_default().to_owned();
+    Ok(Summary {
+        text: last,
+        peak_memory: peak.map_or_else(String::new, |kib| format!("{:.0} MiB", kib / 1024.0)),
+    })
+}
+
+fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+    println!("$ cargo {}", args.join(" "));
+    let status = Command::new("cargo").args(args).envs(environment.iter().copied()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("cargo {}: {status}", args.join(" "))),
+        Err(error) => Err(format!("cargo {}: {error}", args.join(" "))),
+    }
+}

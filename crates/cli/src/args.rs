@@ -30,6 +30,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),
+    /// Write a synthetic stream
+    Generate(GenerateArgs),
     /// One round a line, for tests and debugging: NDJSON in, NDJSON out, the bare algorithm
     Trace(TraceArgs),
     /// See two learners on a small noisy, drifting stream made on the spot: no data needed
@@ -117,8 +119,8 @@ pub(crate) struct RunArgs {
     /// A parameter, see `noregret list NAME`; for a pipe also classes and features
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default: standard;
-    /// for sparse data maxabs]
+    /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default:
+    /// standard; maxabs for more than 1024 columns]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Leave out the constant feature
@@ -145,6 +147,13 @@ pub(crate) struct RunArgs {
     /// Save the model when the stream is over
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
+    /// When the stream is over, show the regret against the best fixed predictor beside the theorem's bound (keeps all
+    /// rows in memory)
+    #[arg(long)]
+    pub(crate) certify: bool,
+    /// Show the live certificate, a bound on the regret so far, in the progress table
+    #[arg(long)]
+    pub(crate) certificates: bool,
     /// Progress and summary as one JSON object a line, on standard output
     #[arg(long)]
     pub(crate) json: bool,

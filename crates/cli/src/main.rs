@@ -7,6 +7,7 @@ mod note;
 mod open;
 mod progress;
 mod settings;
+mod summary;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => cmd::predict::run(args),
         Command::List(args) => cmd::list::run(args),
         Command::Inspect(args) => cmd::inspect::run(args),
+        Command::Generate(args) => cmd::generate::run(args),
         Command::Demo(args) => cmd::demo::run(args),
         Command::Trace(args) => cmd::trace::run(args),
         Command::Completions(args) => {

@@ -10,7 +10,7 @@ use noregret_stream::encode::Encoder;
 use noregret_stream::labels::Labels;
 use noregret_stream::saved::Saved;
 use noregret_stream::scale::{Scaler, Scaling};
-use noregret_stream::survey::Survey;
+use noregret_stream::survey::{Survey, SurveyOptions, suitable};
 use noregret_stream::{Columns, ReadOptions, Reader};
 
 use crate::args::RunArgs;
@@ -91,15 +91,16 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
         check_memory(args, entry, &Problem::new(classes, features).with_sparse(true))?;
     }
     let described = describe_reader(args, reader.as_ref());
-    let scaling = args.scale.unwrap_or(DEFAULT_SCALING);
     let facts = if reader.size().is_some() {
         let survey = Survey::take(
             reader.as_mut(),
-            &args.data,
-            scaling,
-            entry.about.accepts.classes,
-            settings.features.map(|features| features as usize),
-            args.reading.on_bad_row,
+            &SurveyOptions {
+                name: &args.data,
+                scaling: args.scale,
+                classes: entry.about.accepts.classes,
+                features: settings.features.map(|features| features as usize),
+                bad_rows: args.reading.on_bad_row,
+            },
         )
         .map_err(|error| survey_failure(&args.data, error))?;
         let schema = reader.schema();
@@ -107,7 +108,7 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
             .map_err(Failure::data)?;
         Facts::of_file(args, entry, settings, &survey)?
     } else {
-        Facts::of_pipe(entry, settings, reader.as_ref(), scaling)?
+        Facts::of_pipe(args, entry, settings, reader.as_ref())?
     };
     let features = facts.columns + usize::from(intercept);
     let radius = facts.radius.map(|radius| {
@@ -126,7 +127,7 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     let encoder = Encoder {
         classes: if entry.about.accepts.classes == Classes::Real { 0 } else { facts.classes },
         labels: facts.labels,
-        scaler: Scaler::new(scaling),
+        scaler: Scaler::new(facts.scaling),
         intercept,
         sparse: facts.sparse,
         columns: facts.columns,
@@ -141,20 +142,18 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     let storage = if facts.sparse { "sparse rows" } else { "dense rows" };
     decisions.push((
         "features",
-        format!("scaling {scaling}, {intercept}, {storage}, largest norm {}", short(radius)),
+        format!("scaling {}, {intercept}, {storage}, largest norm {}", facts.scaling, short(radius)),
     ));
     decisions.push(("learner", describe_learner(learner.as_ref())));
     Ok(Opened { learner, encoder, reader, rows: facts.rows, decisions })
 }
-
-/// The scaling that `run` takes if none is named.
-const DEFAULT_SCALING: Scaling = Scaling::MaxAbs;
 
 /// What is known of a stream before its first round.
 struct Facts {
     classes: usize,
     labels: Labels,
     columns: usize,
+    scaling: Scaling,
     radius: Option<f64>,
     sparse: bool,
     rows: Option<u64>,
@@ -213,8 +212,9 @@ impl Facts {
             classes,
             labels: survey.labels.clone(),
             columns,
+            scaling: survey.scaling,
             radius: Some(survey.radius),
-            sparse: survey.is_sparse() && args.scale != Some(Scaling::Standard),
+            sparse: survey.is_sparse() && survey.scaling != Scaling::Standard,
             rows: Some(args.limit.map_or(survey.rows, |limit| limit.min(survey.rows))),
             description,
         })
@@ -222,10 +222,10 @@ impl Facts {
 
     /// What can be known of a pipe, which has no second look.
     fn of_pipe(
+        args: &RunArgs,
         entry: &Entry,
         settings: &Settings,
         reader: &dyn Reader,
-        scaling: Scaling,
     ) -> Result<Self, Failure> {
         let classes = match (entry.about.accepts.classes, settings.classes) {
             (Classes::Real, _) => 1,
@@ -246,6 +246,7 @@ impl Facts {
                 "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice",
             )
         })?;
+        let scaling = args.scale.unwrap_or_else(|| suitable(columns));
         let radius = scaling.radius(columns);
         if radius.is_none() && !settings.params.contains_key("radius") && entry.param("radius").is_some() {
             return Err(Failure::usage(
@@ -256,6 +257,7 @@ impl Facts {
             classes,
             labels: Labels::default(),
             columns,
+            scaling,
             radius,
             sparse: columns > 4096 && scaling != Scaling::Standard,
             rows: None,

@@ -112,7 +112,10 @@ pub(crate) fn check_problem(about: &About, problem: &Problem) -> Result<(), Para
         }
         _ => {}
     }
-    if features == 0 || u32::try_from(features).is_err() || u32::try_from(classes).is_err() {
+    if u32::try_from(classes).is_err() {
+        return Err(ParamError::invalid("classes", classes, "at most 2^32 - 1"));
+    }
+    if features == 0 || u32::try_from(features).is_err() {
         return Err(ParamError::invalid("features", features, "between 1 and 2^32 - 1"));
     }
     if let Some(radius) = problem.radius {

@@ -23,12 +23,13 @@ pub struct Setting {
     pub radius: f64,
     /// $B$: the norm of the comparators is at most this.
     pub norm: f64,
-    /// $T$: number of rounds, or the sum of their importance weights.
+    /// $T$: number of rounds, all of importance weight 1.
     pub rounds: f64,
 }
 
 impl Setting {
-    /// The same setting with $B \sqrt{K}$ for $B$: the Frobenius ball around all matrices with rows of norm at most $B$.
+    /// The same setting with $B \sqrt{K}$ for $B$: the Frobenius ball around all matrices with rows of norm at most
+    /// $B$.
     pub fn rows_in_frobenius_ball(self) -> Self {
         Self { norm: self.norm * (self.classes as f64).sqrt(), ..self }
     }
@@ -50,16 +51,17 @@ impl Setting {
 /// FOLKLORE's regret: $\lambda \lVert \Pi W \rVert_F^2 + \frac14 \sum_t \mathrm{Tr}(A_{t-1}^{-1} H_t)$.
 ///
 /// For every comparator $W$ on which the curvature is valid (rows of norm at most $B$), and any $\lambda > 0$;
-/// `centred_norm_squared` is $\lVert \Pi W \rVert_F^2$, with the mean row taken off, at most $KB^2$ on the ball. Derived
-/// from the proof of FOLKLORE's Theorem 3.3, keeping a factor 1/4 that the proof drops.
+/// `centred_norm_squared` is $\lVert \Pi W \rVert_F^2$, with the mean row taken off, at most $KB^2$ on the ball.
+/// Derived from the proof of FOLKLORE's Theorem 3.3, keeping a factor 1/4 that the proof drops.
 pub fn folklore_trace(regularization: f64, centred_norm_squared: f64, trace_sum: f64) -> f64 {
     regularization * centred_norm_squared + 0.25 * trace_sum
 }
 
-/// FOLKLORE's regret, in closed form: $\lambda K B^2 + \frac{(K-1)d}{4\gamma} \ln(1 + \frac{2\gamma TR^2}{\lambda Kd})$.
+/// FOLKLORE's regret, in closed form:
+/// $\lambda K B^2 + \frac{(K-1)d}{4\gamma} \ln(1 + \frac{2\gamma TR^2}{\lambda Kd})$.
 ///
-/// For rows of norm at most $B$, a valid curvature $\gamma$, and $\lambda \ge \gamma R^2$ (times the largest importance
-/// weight). Derived from [`folklore_trace`].
+/// For rows of norm at most $B$, a valid curvature $\gamma$, and $\lambda \ge \gamma R^2$. Derived from [`folklore_trace`].
+/// It does not extend to importance weights: a single round of weight $\omega$ costs up to $\omega \ln K$.
 pub fn folklore(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
     let (k, d) = (setting.k(), setting.d());
     let log = (2.0 * curvature * setting.energy() / (regularization * k * d)).ln_1p();
@@ -77,7 +79,8 @@ pub fn folklore_paper(setting: &Setting) -> f64 {
     setting.k() * (2.0 * br + (br + 0.5 * setting.k().ln()) * setting.d() * setting.rounds.ln_1p())
 }
 
-/// A certificate of FOLKLORE's regret: $\lambda \lVert \Pi W \rVert_F^2 + \text{slack}_T + \frac14 G_T^\top A_T^{-1} G_T$.
+/// A certificate of FOLKLORE's regret:
+/// $\lambda \lVert \Pi W \rVert_F^2 + \text{slack}_T + \frac14 G_T^\top A_T^{-1} G_T$.
 ///
 /// For every comparator of [`folklore_trace`], which it never exceeds. `slack` is
 /// $\sum_t \langle p_t - y_t, z_t \rangle - \gamma z_t^\top S_t z_t$; `quadratic` is $G_T^\top A_T^{-1} G_T$. Derived.
@@ -101,7 +104,8 @@ pub fn aioli(setting: &Setting, regularization: f64) -> f64 {
     )
 }
 
-/// AIOLI's regret for any valid curvature $\kappa$: $\lambda B^2 + \frac{d}{2\kappa} \ln(1 + \frac{\kappa TR^2}{4d\lambda})$.
+/// AIOLI's regret for any valid curvature $\kappa$:
+/// $\lambda B^2 + \frac{d}{2\kappa} \ln(1 + \frac{\kappa TR^2}{4d\lambda})$.
 ///
 /// For binary labels and $\lVert \theta \rVert_2 \le B$; derived. At $\kappa = 1/(2(1+BR))$ it is [`aioli`].
 pub fn aioli_curvature(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
@@ -126,7 +130,8 @@ pub fn aioli_certificate(regularization: f64, norm_squared: f64, slack: f64, qua
     regularization * norm_squared + slack + quadratic
 }
 
-/// GAF's regret for logistic loss: $\lambda B^2 + Kd (\frac12 + \frac{2\sqrt3}{\beta}) \ln(1 + \frac{T\beta R^2}{2\lambda})$.
+/// GAF's regret for logistic loss:
+/// $\lambda B^2 + Kd (\frac12 + \frac{2\sqrt3}{\beta}) \ln(1 + \frac{T\beta R^2}{2\lambda})$.
 ///
 /// For $\lVert W \rVert_F \le B$, $\beta = 1/(\ln(K)/2 + BR + 1)$ and $\lambda \ge 4R^2\max(4, Kd)$ (Theorem 1
 /// applied as in Corollary 2 of the paper, with its constants).
@@ -142,8 +147,8 @@ pub fn gaf_log_det(setting: &Setting, regularization: f64, beta: f64, log_det: f
 
 /// Vovk, Azoury and Warmuth's regret for squared loss: $\lambda B^2 + dY^2 \ln(1 + \frac{TR^2}{\lambda d})$.
 ///
-/// For $\lVert \theta \rVert_2 \le B$ and targets in $[-Y, Y]$, `target_bound` being $Y$. The standard bound, sharper than
-/// the one in GAF's section 4.1.
+/// For $\lVert \theta \rVert_2 \le B$ and targets in $[-Y, Y]$, `target_bound` being $Y$. The standard bound,
+/// sharper than the one in GAF's section 4.1.
 pub fn vaw(setting: &Setting, regularization: f64, target_bound: f64) -> f64 {
     let log = (setting.energy() / (regularization * setting.d())).ln_1p();
     regularization * setting.norm.powi(2) + setting.d() * target_bound.powi(2) * log
@@ -151,8 +156,8 @@ pub fn vaw(setting: &Setting, regularization: f64, target_bound: f64) -> f64 {
 
 /// Projected online gradient descent's regret with rates $\eta_t = 2B/(G\sqrt t)$: $3BG\sqrt T$, $G = \sqrt2 R$.
 ///
-/// Multiclass logistic loss (a gradient's Frobenius norm is at most $G$) and $\lVert W \rVert_F \le B$; for the row ball
-/// see [`Setting::rows_in_frobenius_ball`]. Zinkevich (2003).
+/// Multiclass logistic loss (a gradient's Frobenius norm is at most $G$) and $\lVert W \rVert_F \le B$; for the row
+/// ball see [`Setting::rows_in_frobenius_ball`]. Zinkevich (2003).
 pub fn ogd_square_root(setting: &Setting) -> f64 {
     3.0 * ogd_constant(setting)
 }
@@ -164,10 +169,19 @@ pub fn ogd_constant(setting: &Setting) -> f64 {
     setting.norm * SQRT_2 * setting.radius * setting.rounds.sqrt()
 }
 
-/// Online Newton step's regret: $5(\frac1\alpha + G D) Kd \ln T$ (Hazan, Agarwal, Kale, 2007), $G = \sqrt2R$, $D = 2B$.
+/// Follow the regularised leader's regret: $\lambda U^2 + \frac{R^2T}{2\lambda}$ for $\lambda\lVert W \rVert_F^2$.
 ///
-/// Multiclass logistic loss, $\lVert W \rVert_F \le B$, $T \ge 2$, exp-concavity $\alpha = e^{-\sqrt2BR}/(K-1)$ (derived,
-/// exact), $\gamma = \frac12\min(\frac1{4GD}, \alpha)$ and $\varepsilon = 1/(\gamma D)^2$.
+/// Multiclass logistic loss, any comparator of Frobenius norm at most $U$ (`setting.norm`); gradients of norm
+/// at most $\sqrt2R$. Shalev-Shwartz and Singer (2007).
+pub fn ftrl(setting: &Setting, regularization: f64) -> f64 {
+    regularization * setting.norm.powi(2) + setting.energy() / (2.0 * regularization)
+}
+
+/// Online Newton step's regret: $5(\frac1\alpha + G D) Kd \ln T$ (Hazan, Agarwal, Kale, 2007), $G = \sqrt2R$,
+/// $D = 2B$.
+///
+/// Multiclass logistic loss, $\lVert W \rVert_F \le B$, $T \ge 2$, exp-concavity $\alpha = e^{-\sqrt2BR}/(K-1)$
+/// (derived, exact), $\gamma = \frac12\min(\frac1{4GD}, \alpha)$ and $\varepsilon = 1/(\gamma D)^2$.
 pub fn ons(setting: &Setting) -> f64 {
     let spread = crate::kernel::curvature::frobenius_spread(setting.norm, setting.radius);
     let inverse_concavity = (setting.k() - 1.0) * spread.exp();
@@ -175,16 +189,17 @@ pub fn ons(setting: &Setting) -> f64 {
     5.0 * (inverse_concavity + gradient_diameter) * setting.k() * setting.d() * setting.rounds.ln()
 }
 
-/// Vovk's aggregating algorithm's regret, binary logistic loss: $d(1 + \ln\frac{2BRT}{d})$, or $2BRT$ where that is below $d$.
+/// Vovk's aggregating algorithm's regret, binary logistic loss: $d(1 + \ln\frac{2BRT}{d})$, or $2BRT$ where that is
+/// below $d$.
 ///
-/// For a uniform prior on $\lVert \theta \rVert_2 \le B$. Derived: a ball of radius $\varepsilon B$ has $\varepsilon^d$ of the
-/// prior, and its points lose at most $2BRT\varepsilon$ more.
+/// For a uniform prior on $\lVert \theta \rVert_2 \le B$. Derived: a ball of radius $\varepsilon B$ has
+/// $\varepsilon^d$ of the prior, and its points lose at most $2BRT\varepsilon$ more.
 pub fn aggregating_binary(setting: &Setting) -> f64 {
     aggregating(setting.d(), 2.0 * setting.norm * setting.radius * setting.rounds)
 }
 
-/// Vovk's aggregating algorithm's regret, multiclass logistic loss: $Kd(1 + \ln\frac{4BRT}{Kd})$, or $4BRT$ where that is
-/// below $Kd$.
+/// Vovk's aggregating algorithm's regret, multiclass logistic loss: $Kd(1 + \ln\frac{4BRT}{Kd})$, or $4BRT$ where
+/// that is below $Kd$.
 ///
 /// For a uniform prior on matrices with rows of norm at most $B$. Derived as [`aggregating_binary`]; Foster et al.
 /// (2018) state $O(Kd\ln(BT))$.
@@ -199,8 +214,8 @@ fn aggregating(n: f64, variation: f64) -> f64 {
 
 /// The multiclass Perceptron's mistakes, from the comparator's total hinge loss $H$: $H + 2X^2U^2 + XU\sqrt{2H}$.
 ///
-/// For any comparator of Frobenius norm `norm` $U$, its margins measured with the multiclass hinge loss, and rows of norm
-/// at most `radius` $X$. SOBA's Theorem 1.
+/// For any comparator of Frobenius norm `norm` $U$, its margins measured with the multiclass hinge loss, and rows
+/// of norm at most `radius` $X$. SOBA's Theorem 1.
 pub fn perceptron_hinge(hinge_sum: f64, norm: f64, radius: f64) -> f64 {
     let xu = norm * radius;
     hinge_sum + 2.0 * xu * xu + xu * (2.0 * hinge_sum).sqrt()
@@ -213,8 +228,8 @@ pub fn perceptron_squared_hinge(squared_hinge_sum: f64, norm: f64, radius: f64) 
     squared_hinge_sum + 2.0 * xu * xu + 2.0 * SQRT_2 * xu * squared_hinge_sum.sqrt()
 }
 
-/// The largest $\eta$ of [`second_order_perceptron`]: $\min(1, 2/(2X\max_k\lVert U_k \rVert + 1))$, for rows of norm at most
-/// `radius` $X$ and `max_row_norm` $= \max_k \lVert U_k \rVert_2$ of the comparator.
+/// The largest $\eta$ of [`second_order_perceptron`]: $\min(1, 2/(2X\max_k\lVert U_k \rVert + 1))$, for rows of
+/// norm at most `radius` $X$ and `max_row_norm` $= \max_k \lVert U_k \rVert_2$ of the comparator.
 pub fn second_order_perceptron_eta(max_row_norm: f64, radius: f64) -> f64 {
     (2.0 / (2.0 * radius * max_row_norm + 1.0)).min(1.0)
 }

@@ -128,19 +128,45 @@ impl<'a> Target<'a> {
             _ => None,
         }
     }
+
+    /// The class as an index, for learners that accept nothing else.
+    ///
+    /// # Panics
+    /// On any other truth.
+    pub(crate) fn class_index(self) -> usize {
+        match self.truth {
+            Truth::Class(label) => label.index(),
+            other => panic!("the learner takes classes only, and was given {other:?}"),
+        }
+    }
 }
 
 impl Truth<'_> {
-    /// `out -= y`, with the truth as a vector over the classes.
+    /// `out += scale * y`, with the truth as a vector over the classes.
     ///
     /// # Panics
     /// On a real-valued truth, which is no vector over classes.
-    pub fn subtract_from(self, out: &mut [f64]) {
+    pub fn add_to(self, scale: f64, out: &mut [f64]) {
         match self {
-            Truth::Class(label) => out[label.index()] -= 1.0,
-            Truth::Distribution(y) => crate::kernel::vector::axpy(-1.0, y, out),
+            Truth::Class(label) => out[label.index()] += scale,
+            Truth::Distribution(y) => crate::kernel::vector::axpy(scale, y, out),
             Truth::Value(value) => panic!("a classifier was given the real-valued target {value}"),
         }
+    }
+
+    /// The truth $(y_0, y_1)$ over two classes.
+    ///
+    /// # Panics
+    /// On a real-valued truth, a class above 1 or a distribution over more than two classes.
+    pub fn binary(self) -> [f64; 2] {
+        let mut y = [0.0; 2];
+        self.add_to(1.0, &mut y);
+        y
+    }
+
+    /// `out -= y`, as [`Truth::add_to`].
+    pub fn subtract_from(self, out: &mut [f64]) {
+        self.add_to(-1.0, out);
     }
 }
 
@@ -158,7 +184,7 @@ pub trait Batch {
     }
 }
 
-impl Batch for [Features<'_>] {
+impl Batch for &[Features<'_>] {
     fn len(&self) -> usize {
         <[Features<'_>]>::len(self)
     }

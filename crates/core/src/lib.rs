@@ -1,8 +1,46 @@
 //! Online multiclass learning with regret guarantees.
+//!
+//! A learner meets rows one at a time: it predicts, sees the truth, and learns. Its regret is its cumulative loss minus that of
+//! the best fixed linear predictor in hindsight, and a theorem bounds it on *every* stream.
+//!
+//! ```
+//! use noregret::example::{Features, Target};
+//! use noregret::problem::Problem;
+//! use noregret::registry::find;
+//!
+//! // 3 classes, 2 features, rows of norm at most 1.
+//! let problem = Problem::new(3, 2).with_radius(1.0);
+//! let mut learner = find("folklore")?.make(&Default::default(), problem, 0)?;
+//! let mut prediction = learner.prediction();
+//! for (x, y) in [([0.6, 0.8], 0), ([-1.0, 0.0], 2), ([0.6, 0.8], 0)] {
+//!     let x = Features::Dense(&x);
+//!     learner.predict(x, &mut prediction);
+//!     learner.update(x, Target::class(y), &prediction);
+//! }
+//! assert!(prediction.probabilities[0] > 1.0 / 3.0);
+//! # Ok::<(), noregret::param::ParamError>(())
+//! ```
+//!
+//! # The map
+//!
+//! * [`problem`], [`example`], [`prediction`]: what is known of a stream, a round's input, a round's output.
+//! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each.
+//! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
+//! * [`state`] and [`model`]: what is learnt, and model files.
+//! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
+//!   [`guarantee`]: a theorem applied to a learner as it stands.
+//! * [`batch`]: the best predictor in hindsight.
+//! * [`rng`]: the seeded generator.
+//!
+//! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where they enter (see
+//! [`Features`](example::Features)).
+
 pub mod algorithm;
+pub mod batch;
 pub mod bounds;
 pub mod example;
 pub mod full;
+pub mod guarantee;
 pub mod kernel;
 pub mod learner;
 pub mod loss;

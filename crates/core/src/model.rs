@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
-use crate::algorithm::Model;
+use crate::algorithm::{Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
@@ -112,6 +112,7 @@ impl Archive {
         let entry = registry::find(self.required("algorithm")?)?;
         let params: Values = self.json("params")?;
         let problem: Problem = self.json("problem")?;
+        check_problem(entry.about, &problem)?;
         let stored = self.tensors.values().map(|tensor| tensor.data.len()).fold(0, usize::saturating_add);
         // A symmetric matrix is stored by half.
         if entry.numbers(&problem) > stored.saturating_mul(2) {
@@ -345,3 +346,6 @@ impl View for &Numbers {
         8 * self.data.len()
     }
 }
+
+#[cfg(test)]
+mod tests;

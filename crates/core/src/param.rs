@@ -119,6 +119,20 @@ pub fn positive(name: &str, value: f64) -> Result<f64, ParamError> {
     }
 }
 
+/// Checks that `value` is >= 0 and finite.
+pub fn non_negative(name: &str, value: f64) -> Result<f64, ParamError> {
+    if value >= 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(ParamError::invalid(name, value, "a finite number >= 0"))
+    }
+}
+
+/// Checks that `value` is in [0, 1].
+pub fn fraction(name: &str, value: f64) -> Result<f64, ParamError> {
+    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(ParamError::invalid(name, value, "in [0, 1]")) }
+}
+
 /// A type that a parameter can have.
 pub trait ParamValue: Sized {
     /// What a value must be, to complete the sentence "must be …".
@@ -178,6 +192,12 @@ impl ParamValue for bool {
     fn to_value(&self) -> Value {
         Value::Bool(*self)
     }
+}
+
+/// The value of parameter `name`, of the type that its field has.
+#[doc(hidden)]
+pub fn read<T: ParamValue>(name: &str, value: &Value) -> Result<T, ParamError> {
+    T::from_value(value).ok_or_else(|| ParamError::invalid(name, value, T::NEED))
 }
 
 /// One parameter, as help, documentation and bindings show it.
@@ -275,26 +295,22 @@ macro_rules! params {
                 name: &str,
                 value: &$crate::param::Value,
             ) -> Result<(), $crate::param::ParamError> {
-                use $crate::param::ParamValue;
                 match name {
                     $( stringify!($field) => {
-                        let Some(value) = <$kind as ParamValue>::from_value(value) else {
-                            return Err($crate::param::ParamError::invalid(name, value, <$kind>::NEED));
-                        };
-                        self.$field = Some(value);
+                        self.$field = Some($crate::param::read(name, value)?);
+                        Ok(())
                     } )*
-                    _ => unreachable!("'{name}' is checked against the fields first"),
+                    _ => unreachable!("'{name}' (= {value}) is checked against the fields first"),
                 }
-                Ok(())
             }
 
             fn values(&self) -> $crate::param::Values {
-                use $crate::param::ParamValue;
-                let mut values = $crate::param::Values::new();
-                $( if let Some(value) = &self.$field {
-                    values.insert(stringify!($field).to_owned(), value.to_value());
-                } )*
-                values
+                let fields: Vec<Option<(String, $crate::param::Value)>> = vec![ $(
+                    self.$field.as_ref().map(|value| {
+                        (stringify!($field).to_owned(), $crate::param::ParamValue::to_value(value))
+                    }),
+                )* ];
+                fields.into_iter().flatten().collect()
             }
         }
     };

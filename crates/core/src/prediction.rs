@@ -14,6 +14,9 @@ pub struct Prediction {
     pub scores: Vec<f64>,
     /// Probabilities $p_t$ of the classes: what is played, sampled from, or scored by log loss. Empty for regression.
     pub probabilities: Vec<f64>,
+    /// Standard normals to use in the next `predict` instead of the learner's own: $K$ a sample, for learners that sample
+    /// a distribution of logits. Usually empty; for traces and tests.
+    pub normals: Vec<f64>,
     /// By-products of `predict` that `update` reuses; the layout belongs to the learner.
     pub(crate) scratch: Vec<f64>,
     /// Which state of the learner the scratch was computed with, see [`Prediction::stamp`].
@@ -28,6 +31,7 @@ impl Prediction {
         Self {
             scores: vec![0.0; scores],
             probabilities: vec![0.0; scores],
+            normals: Vec::new(),
             scratch: vec![0.0; scratch],
             stamp: None,
             members: Vec::new(),
@@ -71,6 +75,13 @@ pub fn argmax(values: &[f64]) -> usize {
         }
     }
     best
+}
+
+/// Writes the distribution that plays class `top`, but with probability `rate` $= \varepsilon$ a uniformly random class:
+/// $p_k = \varepsilon/K$, plus $1 - \varepsilon$ on `top`. `rate` is in [0, 1].
+pub fn mix(top: usize, rate: f64, probabilities: &mut [f64]) {
+    probabilities.fill(rate / probabilities.len() as f64);
+    probabilities[top] += 1.0 - rate;
 }
 
 /// The smallest class with `uniform` < p_0 + … + p_k (inverse CDF in class order); if rounding leaves none, the
@@ -122,6 +133,13 @@ mod tests {
     fn argmax_takes_the_first_of_equals() {
         assert_eq!(argmax(&[1.0, 3.0, 3.0]), 1);
         assert_eq!(argmax(&[0.0, 0.0]), 0);
+    }
+
+    #[test]
+    fn mix_explores_uniformly() {
+        let mut p = [0.0; 4];
+        mix(2, 0.5, &mut p);
+        assert_eq!(p, [0.125, 0.125, 0.625, 0.125]);
     }
 
     #[test]

@@ -1,12 +1,44 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
 use crate::algorithm::{About, Algorithm, Model, check_problem};
-use crate::full::{folklore::Folklore, ogd::Ogd};
+use crate::full::aggregating::Aggregating;
+use crate::full::aioli::Aioli;
+use crate::full::folklore::Folklore;
+use crate::full::folklore_diag::FolkloreDiag;
+use crate::full::ftrl::Ftrl;
+use crate::full::gaf::Gaf;
+use crate::full::gaptron::{Gaptron, Hinge, Logistic, Smooth};
+use crate::full::kernel_aioli::KernelAioli;
+use crate::full::ogd::Ogd;
+use crate::full::ons::Ons;
+use crate::full::ons_diag::OnsDiag;
+use crate::full::perceptron::Perceptron;
+use crate::full::second_order_perceptron::SecondOrderPerceptron;
+use crate::full::vaw::Vaw;
+use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric};
 use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
 use crate::problem::Problem;
 
 /// Every algorithm, in the order in which people are shown them.
-pub static ALGORITHMS: &[Entry] = &[Entry::full::<Folklore>(), Entry::full::<Ogd>()];
+pub static ALGORITHMS: &[Entry] = &[
+    Entry::full::<Folklore>(),
+    Entry::full::<FolkloreDiag>(),
+    Entry::full::<Aioli>(),
+    Entry::full::<KernelAioli>(),
+    Entry::full::<Gaf>(),
+    Entry::full::<Vaw>(),
+    Entry::full::<Ogd>(),
+    Entry::full::<Ons>(),
+    Entry::full::<OnsDiag>(),
+    Entry::full::<Ftrl>(),
+    Entry::full::<Aggregating>(),
+    Entry::full::<Perceptron>(),
+    Entry::full::<SecondOrderPerceptron<FullMetric>>(),
+    Entry::full::<SecondOrderPerceptron<DiagonalMetric>>(),
+    Entry::full::<Gaptron<Logistic>>(),
+    Entry::full::<Gaptron<Hinge>>(),
+    Entry::full::<Gaptron<Smooth>>(),
+];
 
 /// An algorithm of the registry: plain data, and the function that makes its learner.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,10 @@
 
 use serde_json::Value;
 
+use crate::example::{Features, Target};
+use crate::learner::OnlineLearner;
+use crate::rng::{Rng, Uniforms};
+
 /// `testdata/vectors/<name>.json`, a reference that is part of the project.
 pub(crate) fn vector(name: &str) -> Value {
     let path = format!("{}/../../testdata/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -53,6 +57,23 @@ pub(crate) fn assert_close(got: f64, want: f64, tolerance: f64, what: &str) {
     assert!((got - want).abs() <= tolerance * (1.0 + want.abs()), "{what}: got {got}, want {want}");
 }
 
+/// Plays `rounds` rounds of a fixed random stream with random labels, rows of norm at most 1; returns the probabilities
+/// that were played.
+pub(crate) fn plays(learner: &mut dyn OnlineLearner, rounds: usize) -> Vec<Vec<f64>> {
+    let (classes, features) = (learner.problem().classes, learner.problem().features);
+    let mut rng = Rng::new(11, rounds as u64);
+    let mut at = learner.prediction();
+    let mut played = Vec::new();
+    for _ in 0..rounds {
+        let x: Vec<f64> =
+            (0..features).map(|_| (2.0 * rng.uniform() - 1.0) / (features as f64).sqrt()).collect();
+        learner.predict(Features::Dense(&x), &mut at);
+        played.push(at.probabilities.clone());
+        learner.update(Features::Dense(&x), Target::class(rng.below(classes as u64) as usize), &at);
+    }
+    played
+}
+
 /// $\ln\det A$ of a positive definite matrix, row by row.
 pub(crate) fn log_det(a: &[f64]) -> f64 {
     2.0 * cholesky(a).diagonal.iter().map(|l| l.ln()).sum::<f64>()
@@ -86,4 +107,17 @@ fn cholesky(a: &[f64]) -> Cholesky {
         diagonal.push(lower[i * n + i]);
     }
     Cholesky { lower, diagonal }
+}
+
+/// `count` random directions: rows of norm 1 in `features` dimensions.
+pub(crate) fn unit_rows(seed: u64, count: usize, features: usize) -> Vec<Vec<f64>> {
+    let mut rng = crate::rng::Rng::new(seed, 0);
+    let mut row = || -> Vec<f64> { (0..features).map(|_| rng.normal()).collect() };
+    (0..count)
+        .map(|_| {
+            let x = row();
+            let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+            x.iter().map(|x| x / norm).collect()
+        })
+        .collect()
 }

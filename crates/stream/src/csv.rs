@@ -67,7 +67,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let delimiter =
         csv_layout::checked_delimiter(layout.delimiter).map_err(|message| source.file_error(message))?;
     let records = builder(delimiter).from_reader(CsvText::new(source));
-    let mut rows = Rows { records, record: ByteRecord::new(), line: 0, held: false };
+    let mut rows =
+        Rows { records, record: ByteRecord::new(), line: 0, held: false, blank_delimiter: delimiter == b' ' };
     let more = rows.next()?;
     rows.held = more && !layout.header;
     let cells = match saved {
@@ -139,6 +140,7 @@ struct Rows {
     line: u64,
     /// `record` is the next row.
     held: bool,
+    blank_delimiter: bool,
 }
 
 impl Rows {
@@ -152,11 +154,19 @@ impl Rows {
             return Ok(true);
         }
         while self.records.read_byte_record(&mut self.record).map_err(|error| self.read_error(error))? {
-            let blank = self.record.len() == 1 && self.record[0].trim_ascii().is_empty();
-            if !blank {
-                let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count();
+            let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count() as u64;
+            let after = self.records.position().line();
+            // The text ends in a line end, so that only an open quote can lead a row to the end of the file.
+            if self.records.get_ref().ended {
+                let message = "a quote opens here that nothing closes".to_owned();
+                let line = after.saturating_sub(inside);
+                return Err(ReadError::new(self.source().name(), line, ReadErrorKind::Row(message)));
+            }
+            // Cut at blanks, a blank line has many cells.
+            let cut = self.record.len() == 1 || self.blank_delimiter;
+            if !cut || !self.record.as_slice().trim_ascii().is_empty() {
                 // The parser stands at the line after the row.
-                self.line = self.records.position().line().saturating_sub(1 + inside as u64);
+                self.line = after.saturating_sub(1 + inside);
                 return Ok(true);
             }
         }

@@ -90,18 +90,18 @@ pub(crate) fn checked_delimiter(delimiter: char) -> Result<u8, String> {
     Err(format!("cannot have the delimiter {shown}; it is one ASCII character, no quote and no line end"))
 }
 
-/// The first delimiter that splits all lines into the same number of cells, at least two; else the one that splits the
-/// first line into most.
+/// Of the delimiters that split all rows into the same number of cells, at least two, the one that finds the most rows
+/// (a wrong one can read a quote as the begin of a long cell), and of these the first; without any, the one that splits
+/// the first row into the most cells.
 pub(crate) fn detect_delimiter(peek: &Peek<'_>) -> Option<u8> {
+    let width = |rows: &[ByteRecord]| rows.first().map_or(0, ByteRecord::len);
     let candidates = DELIMITERS.map(|(delimiter, _)| (delimiter, records(peek, delimiter, 50)));
-    let cells = |rows: &[ByteRecord]| rows.first().map_or(0, ByteRecord::len);
-    let even = candidates.iter().find(|(_, rows)| {
-        let width = cells(rows);
-        width > 1 && rows.iter().all(|row| row.len() == width)
-    });
-    let most =
-        || candidates.iter().rev().max_by_key(|(_, rows)| cells(rows)).filter(|(_, rows)| cells(rows) > 1);
-    even.or_else(most).map(|&(delimiter, _)| delimiter)
+    // The last maximum is taken, so the order is turned.
+    let candidates = || candidates.iter().rev().filter(|(_, rows)| width(rows) > 1);
+    let even = candidates().filter(|(_, rows)| rows.iter().all(|row| row.len() == width(rows)));
+    let found =
+        even.max_by_key(|(_, rows)| rows.len()).or_else(|| candidates().max_by_key(|(_, rows)| width(rows)));
+    found.map(|&(delimiter, _)| delimiter)
 }
 
 /// Up to `limit` rows, without the last one if it may be incomplete, trimmed.
@@ -114,7 +114,7 @@ fn records(peek: &Peek<'_>, delimiter: u8, limit: usize) -> Vec<ByteRecord> {
     for row in &mut rows {
         row.trim();
     }
-    rows.retain(|row| row.len() > 1 || row.iter().any(|cell| !cell.is_empty()));
+    rows.retain(|row| row.iter().any(|cell| !cell.is_empty()));
     rows
 }
 
@@ -139,7 +139,7 @@ fn has_header(rows: &[ByteRecord]) -> bool {
 fn names(first: &ByteRecord, header: bool) -> Result<Vec<String>, String> {
     let mut names = Vec::with_capacity(first.len());
     for (position, cell) in first.iter().enumerate() {
-        let name = match std::str::from_utf8(cell) {
+        let name = match std::str::from_utf8(cell.trim_ascii()) {
             Ok(name) if header && !name.is_empty() => name.to_owned(),
             Ok(_) => (position + 1).to_string(),
             Err(_) if !header => (position + 1).to_string(),

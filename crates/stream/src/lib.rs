@@ -1,5 +1,6 @@
 //! Moving examples.
 
+pub mod certify;
 mod columns;
 mod csv;
 mod csv_layout;
@@ -26,6 +27,7 @@ mod source;
 pub mod survey;
 pub mod synthetic;
 mod vw;
+mod writer;
 
 pub use columns::{Columns, Names, hash_name, hash_number};
 pub use format::Format;
@@ -33,3 +35,4 @@ pub use options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
 pub use read_error::{ReadError, ReadErrorKind};
 pub use reader::{Reader, from_read, open};
 pub use row::{ActionCost, Row, RowLabel};
+pub use writer::{RowWriter, WriteError, create};

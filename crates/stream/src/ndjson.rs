@@ -1,6 +1,6 @@
 //! Newline-delimited JSON: one object a line, by serde_json without building a tree.
 //!
-//! What the objects look like is taken from the first row:
+//! What the objects look like is taken from the first row that is one:
 //!
 //! - `{"x": [1, 0.5], "y": "a"}`: numbered features; every array has the length of the first one;
 //! - `{"x": {"age": 31, "hue": "red"}, "y": "a"}`: named features;
@@ -55,8 +55,17 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let saved = options.schema.as_ref();
     let label = options.label.clone().or_else(|| saved.and_then(|schema| schema.label.clone()));
     let weight = options.weight.clone().or_else(|| saved.and_then(|schema| schema.weight.clone()));
-    let peek = source.peek(if label.is_some() || saved.is_some() { 1 } else { LINES })?;
-    let keys = keys(&peek, label, weight);
+    // Without a key to look for, one row is enough.
+    let mut lines = if label.is_some() || saved.is_some() { 1 } else { LINES };
+    let rows = loop {
+        let peek = source.peek(lines)?;
+        let rows = objects(&peek);
+        if !rows.is_empty() || peek.all || lines >= LINES {
+            break rows;
+        }
+        lines = LINES.min(2 * lines);
+    };
+    let keys = keys(&rows, label, weight);
     let speech = if keys.shape == Shape::Array { Speech::Numbers(0) } else { Speech::Names };
     let columns = options.columns(speech).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let width = match columns {
@@ -69,9 +78,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
 }
 
-fn keys(peek: &Peek<'_>, label: Option<String>, weight: Option<String>) -> Keys {
-    let rows: Vec<Map<String, Value>> =
-        peek.lines().filter_map(|line| serde_json::from_slice(line).ok()).take(LINES).collect();
+fn objects(peek: &Peek<'_>) -> Vec<Map<String, Value>> {
+    peek.lines().filter_map(|line| serde_json::from_slice(line).ok()).take(LINES).collect()
+}
+
+fn keys(rows: &[Map<String, Value>], label: Option<String>, weight: Option<String>) -> Keys {
     let shape = match rows.first().and_then(|row| row.get("x")) {
         Some(Value::Array(_)) => Shape::Array,
         Some(Value::Object(_)) => Shape::Object,

@@ -116,4 +116,9 @@ fn keys_are_those_asked_for_or_saved() {
     assert_eq!(rows, [r#"a.ndjson:1: "x" has 1 numbers, where the rows before it have 2"#]);
     let error = from_read(Box::new(&b"{\"a\": 1}\n"[..]), "b.ndjson", &saved).err().unwrap();
     assert_eq!(error.to_string(), "b.ndjson: names its features, but the saved model knows them by number");
+
+    // A bad first row shows nothing; the next one does.
+    let mut reader = open("#\n\n{\"x\": [1, 2]}\n", &saved);
+    assert_eq!(read(&mut *reader).len(), 2);
+    assert_eq!(reader.describe()[3].1, "the array \"x\"");
 }

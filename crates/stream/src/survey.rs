@@ -18,7 +18,22 @@ const MOST_CLASSES: usize = 10_000;
 const MOST_COLUMNS: usize = 1 << 27;
 
 /// Rows of at most this many columns are stored densely whatever they hold.
-const ALWAYS_DENSE: usize = 256;
+const ALWAYS_DENSE: usize = 1024;
+
+/// What a first pass is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct SurveyOptions<'a> {
+    /// What the data is called in errors.
+    pub name: &'a str,
+    /// The scaling; the suitable one if `None`, see [`suitable`].
+    pub scaling: Option<Scaling>,
+    /// How many classes the learner can tell apart.
+    pub classes: Classes,
+    /// How many columns there may be; as many as are seen if `None`.
+    pub features: Option<usize>,
+    /// How many bad rows are passed over.
+    pub bad_rows: BadRows,
+}
 
 /// What the first pass found.
 #[derive(Clone, Debug)]
@@ -31,32 +46,33 @@ pub struct Survey {
     pub labels: Labels,
     /// Columns of the data: as many as were seen, or as were declared.
     pub columns: usize,
-    /// Largest Euclidean norm of a scaled row, without the intercept.
+    /// The scaling: the one asked for, or the one that suits the data, see [`suitable`].
+    pub scaling: Scaling,
+    /// Largest Euclidean norm of a row so scaled, without the intercept.
     pub radius: f64,
     /// Non-zero values.
     pub non_zeros: u64,
 }
 
 impl Survey {
-    /// Reads `reader`, which is called `name` in errors, to its end.
-    ///
-    /// `features`, if given, is how many columns there may be.
+    /// Reads `reader` to its end.
     ///
     /// # Errors
     /// What cannot be read, bad rows in excess of what `bad_rows` allows, or more classes than can be meant.
-    pub fn take(
-        reader: &mut dyn Reader,
-        name: &str,
-        scaling: Scaling,
-        classes: Classes,
-        features: Option<usize>,
-        bad_rows: BadRows,
-    ) -> Result<Self, SurveyError> {
-        let mut survey =
-            Self { rows: 0, labelled: 0, labels: Labels::default(), columns: 0, radius: 0.0, non_zeros: 0 };
-        let mut scaler = Scaler::new(scaling);
+    pub fn take(reader: &mut dyn Reader, options: &SurveyOptions<'_>) -> Result<Self, SurveyError> {
+        let SurveyOptions { name, scaling, classes, features, bad_rows } = *options;
+        let candidates = scaling.map_or(vec![Scaling::Standard, Scaling::MaxAbs], |scaling| vec![scaling]);
+        let mut candidates: Vec<Candidate> = candidates.into_iter().map(Candidate::new).collect();
+        let mut survey = Self {
+            rows: 0,
+            labelled: 0,
+            labels: Labels::default(),
+            columns: 0,
+            scaling: Scaling::None,
+            radius: 0.0,
+            non_zeros: 0,
+        };
         let mut row = Row::new();
-        let mut values = Vec::new();
         let mut bad = 0;
         loop {
             let read = match reader.read(&mut row) {
@@ -95,22 +111,18 @@ impl Survey {
                 }
                 _ => {}
             }
-            scaler.observe(row.indices(), row.values());
-            values.clear();
-            if scaling == Scaling::Standard {
-                values.resize((reader.columns().count() as usize).min(features.unwrap_or(usize::MAX)), 0.0);
-                for (&column, value) in row.indices().iter().zip(row.values()) {
-                    values[column as usize] = *value;
-                }
-                scaler.scale_dense(&mut values);
-            } else {
-                values.extend_from_slice(row.values());
-                scaler.scale_sparse(row.indices(), &mut values);
+            let columns = (reader.columns().count() as usize).min(features.unwrap_or(usize::MAX));
+            if scaling.is_none() {
+                // Standardising a row costs its columns, not its non-zeros: not worth it once it is ruled out.
+                candidates.retain(|candidate| {
+                    candidate.scaler.scaling() != Scaling::Standard || suitable(columns) == Scaling::Standard
+                });
             }
-            survey.radius = survey.radius.max(noregret::kernel::vector::dot(&values, &values).sqrt());
+            candidates.iter_mut().for_each(|candidate| candidate.observe(&row, columns));
         }
         survey.columns = features.unwrap_or(reader.columns().count() as usize);
         survey.labels = survey.labels.sorted();
+        (survey.scaling, survey.radius) = (candidates[0].scaler.scaling(), candidates[0].radius);
         Ok(survey)
     }
 
@@ -124,6 +136,42 @@ impl Survey {
 fn check(reader: &dyn Reader, row: &Row, features: Option<usize>) -> Result<(), String> {
     reader.columns().check_row(row.indices(), features.unwrap_or(usize::MAX))?;
     check_magnitudes(row)
+}
+
+/// The scaling for data of `columns` columns of which nothing else is known: standardising serves second-order and
+/// first-order learners best, but makes every row dense.
+pub fn suitable(columns: usize) -> Scaling {
+    if columns <= ALWAYS_DENSE { Scaling::Standard } else { Scaling::MaxAbs }
+}
+
+/// A scaling on trial, and the largest norm of the rows that it has scaled.
+struct Candidate {
+    scaler: Scaler,
+    radius: f64,
+    values: Vec<f64>,
+}
+
+impl Candidate {
+    fn new(scaling: Scaling) -> Self {
+        Self { scaler: Scaler::new(scaling), radius: 0.0, values: Vec::new() }
+    }
+
+    fn observe(&mut self, row: &Row, columns: usize) {
+        self.scaler.observe(row.indices(), row.values());
+        self.values.clear();
+        if self.scaler.scaling() == Scaling::Standard {
+            self.values.resize(columns, 0.0);
+            for (&column, value) in row.indices().iter().zip(row.values()) {
+                self.values[column as usize] = *value;
+            }
+            self.scaler.scale_dense(&mut self.values);
+        } else {
+            self.values.extend_from_slice(row.values());
+            self.scaler.scale_sparse(row.indices(), &mut self.values);
+        }
+        let norm = noregret::kernel::vector::dot(&self.values, &self.values).sqrt();
+        self.radius = self.radius.max(norm);
+    }
 }
 
 /// Why a first pass failed.

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         let forecast = entry.about.forecast;
         note(format_args!("\n{}", describe_learner(learner.as_ref())));
         let mut curve = Curve {
-            progress: Progress::new(Mode::Table, forecast, Some(args.rows), WINDOW),
+            progress: Progress::new(Mode::Table, forecast, Some(args.rows), WINDOW, false),
             every: (args.rows / 200).max(1),
             points: Vec::new(),
         };
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             RunOptions { forecast, delay: 0, look_ahead: true, window: WINDOW, limit: None, seed: args.seed };
         let score = learn(&mut examples, learner.as_mut(), &mut curve, &options)
             .map_err(|error| run_failure("the stream", error))?;
-        curve.progress.finish(&score).map_err(Failure::output)?;
+        curve.progress.finish(&score, None).map_err(Failure::output)?;
         results.push((name, score, curve.progress.seconds(), curve.points));
     }
     let chart = Chart {

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 pub(crate) mod demo;
+pub(crate) mod generate;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod predict;

@@ -26,6 +26,9 @@ struct Row {
     weight: f64,
     /// The uniform number in [0, 1) by which the played label is drawn.
     u: Option<f64>,
+    /// Standard normals for learners that sample, a list of one per class for each sample.
+    #[serde(default)]
+    normals: Vec<Vec<f64>>,
 }
 
 /// The truth of a row, as it stands there.
@@ -59,8 +62,10 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
             continue;
         }
         let row: Row = serde_json::from_str(&text).map_err(|error| failure(error.to_string()))?;
-        let target = check(learner.as_ref(), &row).map_err(failure)?;
+        let target = check(learner.as_ref(), entry.param("samples").is_some(), &row).map_err(failure)?;
         let x = Features::Dense(&row.x);
+        prediction.normals.clear();
+        prediction.normals.extend(row.normals.iter().flatten());
         learner.predict(x, &mut prediction);
         if !prediction.is_finite() {
             return Err(failure(
@@ -82,8 +87,8 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     out.flush().map_err(Failure::output)
 }
 
-/// The target of a row, if the learner can take the row.
-fn check<'a>(learner: &dyn Model, row: &'a Row) -> Result<Target<'a>, String> {
+/// The target of a row, if the learner, which takes `samples` or not, can take the row.
+fn check<'a>(learner: &dyn Model, samples: bool, row: &'a Row) -> Result<Target<'a>, String> {
     let problem = learner.problem();
     let accepts = learner.about().accepts;
     if row.x.len() != problem.features {
@@ -102,6 +107,16 @@ fn check<'a>(learner: &dyn Model, row: &'a Row) -> Result<Target<'a>, String> {
     }
     if let Some(u) = row.u.filter(|u| !(0.0..1.0).contains(u)) {
         return Err(format!("u = {u}: must be in [0, 1)"));
+    }
+    if !row.normals.is_empty() && !samples {
+        return Err("normals: the learner does not sample".to_owned());
+    }
+    if let Some(normals) = row.normals.iter().find(|normals| normals.len() != problem.classes) {
+        return Err(format!(
+            "normals: a list of {}; classes = {} were needed",
+            normals.len(),
+            problem.classes
+        ));
     }
     let target = match &row.y {
         Answer::Number(value) if accepts.classes == Classes::Real => Target::value(*value),

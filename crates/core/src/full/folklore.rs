@@ -43,9 +43,10 @@
 //! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest. Predictions are
 //!   identical.
 //! * The inner problem is solved to machine precision by damped Newton, not by gradient descent.
-//! * $B$ has no theoretical default: `norm` is $10/R$, so that the best comparator reaches logits of $\pm 10$ whatever the
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$ whatever the
 //!   units of $x$.
-//! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret.
+//! * Importance weights multiply a round's surrogate; (5) then bounds the weighted regret. (6) needs weights of 1: a
+//!   weight is not known when its round is predicted.
 //!
 //! ## Cost
 //!
@@ -53,7 +54,9 @@
 //! step; memory $(K-1)^2d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Batch, Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::fixed_point::FixedPoint;
@@ -72,7 +75,7 @@ params! {
     /// Parameters of [`Folklore`].
     pub struct FolkloreParams {
         /// Bound $B$ on the Euclidean norm of every row of the comparator, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Weight $\lambda$ of the comparator's squared Frobenius norm, > 0; the guarantee needs at least $\gamma R^2$.
@@ -167,7 +170,8 @@ impl Folklore {
         }
     }
 
-    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition.
+    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition; a bound only
+    /// where all weights are 1.
     pub fn trace(&self) -> f64 {
         self.trace
     }
@@ -190,7 +194,7 @@ impl Algorithm for Folklore {
     fn new(params: FolkloreParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
         let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
@@ -273,11 +277,12 @@ impl Predictor for Folklore {
         probabilities.copy_from_slice(solution.probabilities);
         s.factor.copy_from_slice(solution.factor);
         basis.expand(s.z, scores);
-        let trace: f64 = s.a.iter().step_by(q + 1).sum();
-        let prior = x.norm_squared() / self.regularization;
-        let shift = if self.linear_term { 2.0 * trace - prior } else { -2.0 * prior };
-        for score in scores.iter_mut() {
-            *score += shift / (4.0 * self.problem.classes as f64);
+        if self.linear_term {
+            let trace: f64 = s.a.iter().step_by(q + 1).sum();
+            let shift = 2.0 * trace - x.norm_squared() / self.regularization;
+            for score in scores.iter_mut() {
+                *score += shift / (4.0 * self.problem.classes as f64);
+            }
         }
         *stamp = Some(self.rounds);
     }
@@ -289,7 +294,8 @@ impl OnlineLearner for Folklore {
         let weight = y.weight;
         // A prediction from an earlier state keeps its scores, at which the loss is expanded; Y, Ã and C are redone.
         let mut spare = std::mem::take(&mut self.spare);
-        let by_products = if at.is_fresh(self.rounds) {
+        // Growing changes the layout of by-products, but not the number of rounds.
+        let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
             &at.scratch
         } else {
             let mut s = self.layout(&mut spare);
@@ -342,6 +348,23 @@ impl OnlineLearner for Folklore {
         self.rounds
     }
 
+    /// Equation (6).
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
+        let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), self.problem.classes);
+        let valid = self.gamma <= curvature::tight(log_odds) * (1.0 + 1e-9);
+        let bound = provided(valid, "the curvature is larger than any valid one", || {
+            bounds::folklore(&setting(&self.problem, norm, self.rounds), self.regularization, self.gamma)
+        });
+        let bound = match bound {
+            Ok(_) if self.regularization < self.gamma * radius * radius => {
+                Err("regularization is below curvature * radius^2".to_owned())
+            }
+            bound => bound,
+        };
+        Some(Guarantee::Regret { ball: Some(Ball::Rows), norm, bound })
+    }
+
     fn lookahead(&self) -> usize {
         self.inverse.lookahead()
     }
@@ -391,5 +414,53 @@ impl State for Folklore {
 
     fn restored(&mut self) -> bool {
         self.inverse.is_consistent()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// K = 2, d = 1, x = 1, λ = 3/4, γ = 1/2, B = 1; V = (1, -1)/√2.
+    ///
+    /// Round 1, y = 0: G' = 0 and p = 1/2 each, so the scores are shift = 0 and G' becomes Vᵀ(p - y) = -1/√2. As S = ½VVᵀ,
+    /// tr(SN) = 1/(2λ) = 2/3 and M = λ + γ/2 = 1. (5) is λKB² + 0 + ¼G'²/M = 3/2 + 1/8.
+    /// Round 2: N = 1 and h = -1/√2, so that the difference D of the scores solves D = ½ - ½tanh(D/2).
+    #[test]
+    fn two_rounds_by_hand() {
+        let params = FolkloreParams {
+            norm: Some(1.0),
+            regularization: Some(0.75),
+            curvature: Some(Curvature::Value(0.5)),
+            ..Default::default()
+        };
+        let mut folklore = Folklore::new(params, Problem::new(2, 1), 0).expect("valid parameters");
+        let mut at = folklore.prediction();
+        folklore.predict(Features::Dense(&[1.0]), &mut at);
+        assert_eq!((&at.scores[..], &at.probabilities[..]), (&[0.0; 2][..], &[0.5; 2][..]));
+        folklore.update(Features::Dense(&[1.0]), Target::class(0), &at);
+        assert!((folklore.trace() - 2.0 / 3.0).abs() < 1e-15, "{}", folklore.trace());
+        let certificate = folklore.certificate().expect("folklore has one");
+        assert!((certificate - 1.625).abs() < 1e-15, "{certificate}");
+        folklore.predict(Features::Dense(&[1.0]), &mut at);
+        let difference = at.scores[0] - at.scores[1];
+        assert!((difference + 0.5 * (0.5 * difference).tanh() - 0.5).abs() < 1e-15, "{difference}");
+    }
+
+    #[test]
+    fn defaults_are_the_theorems() {
+        let resolved =
+            |problem: Problem| Folklore::new(FolkloreParams::default(), problem, 0).map(|new| new.params());
+        let params = resolved(Problem::new(4, 2).with_radius(5.0)).expect("valid parameters");
+        // B = 30/R, λ = 2R/B, γ = 1/(2 + 2BR + ln(K-1)).
+        let gamma = 1.0 / (62.0 + 3f64.ln());
+        assert_eq!(
+            (params.norm, params.radius, params.regularization),
+            (Some(6.0), Some(5.0), Some(10.0 / 6.0))
+        );
+        assert_eq!(params.linear_term, Some(true));
+        let Some(Curvature::Value(used)) = params.curvature else { panic!("resolved") };
+        assert!((used - gamma).abs() < 1e-16, "{used} instead of {gamma}");
+        assert_eq!(resolved(Problem::new(4, 2)).expect("valid parameters").radius, Some(1.0));
     }
 }

@@ -1,4 +1,17 @@
 //! Learners that see the truth of every round (full information), one file each.
 
+pub mod aggregating;
+pub mod aioli;
 pub mod folklore;
+pub mod folklore_diag;
+pub mod ftrl;
+pub mod gaf;
+pub mod gaptron;
+pub mod gaussian_forecaster;
+pub mod kernel_aioli;
 pub mod ogd;
+pub mod ons;
+pub mod ons_diag;
+pub mod perceptron;
+pub mod second_order_perceptron;
+pub mod vaw;

@@ -25,7 +25,7 @@
 //!
 //! ## Deviations
 //!
-//! * $B$ has no theoretical default: `norm` is $10/R$, as for the other learners.
+//! * $B$ has no theoretical default: `norm` is $30/R$, as for the other learners.
 //! * An importance weight multiplies the gradient. The step-size schedule counts rounds, not weight.
 //! * Late feedback takes the gradient at the scores that were played, and steps from the current weights.
 //!
@@ -34,7 +34,9 @@
 //! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`; memory $Kd$ numbers, touched only where weights are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Features, Target};
+use crate::guarantee::{self, Guarantee, provided, setting};
 use crate::kernel::softmax::softmax;
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -70,7 +72,7 @@ params! {
     /// Parameters of [`Ogd`].
     pub struct OgdParams {
         /// Radius $B$ of the ball of comparators, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Step size $\eta_0$, > 0.
@@ -117,7 +119,7 @@ impl Algorithm for Ogd {
     fn new(params: OgdParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
         let schedule = params.schedule.unwrap_or(Schedule::Sqrt);
         let ball = params.ball.unwrap_or(Ball::Frobenius);
         let horizon = params.horizon.or(problem.horizon);
@@ -233,6 +235,36 @@ impl OnlineLearner for Ogd {
         self.rounds
     }
 
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let ball = match self.ball {
+            Ball::Frobenius => guarantee::Ball::Frobenius,
+            Ball::Rows => guarantee::Ball::Rows,
+            Ball::None => return None,
+        };
+        let mut setting = setting(&self.problem, self.norm, self.rounds);
+        if self.ball == Ball::Rows {
+            setting = setting.rows_in_frobenius_ball();
+        }
+        let gradient = std::f64::consts::SQRT_2 * setting.radius;
+        let bound = match (self.schedule, self.params.horizon) {
+            (Schedule::Sqrt, _) => {
+                let theorem = 2.0 * setting.norm / gradient;
+                provided(self.rate == theorem, "the rate is not the theorem's", || {
+                    bounds::ogd_square_root(&setting)
+                })
+            }
+            (Schedule::Constant, horizon) => {
+                let rounds = horizon.unwrap_or(0) as f64;
+                let theorem = setting.norm / (gradient * rounds.sqrt());
+                let holds = self.rate == theorem && setting.rounds <= rounds;
+                provided(holds, "the rate is not the theorem's for the number of rounds", || {
+                    bounds::ogd_constant(&bounds::Setting { rounds, ..setting })
+                })
+            }
+        };
+        Some(Guarantee::Regret { ball: Some(ball), norm: self.norm, bound })
+    }
+
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         if classes < self.problem.classes || features < self.problem.features {
             return false;
@@ -250,5 +282,43 @@ impl State for Ogd {
         let mut tensors = Vec::from(self.weights.tensors());
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// B = R = 1, so η_0 = √2. Round 1, x = (1, 0), y = 0: p = 1/3 each, W = √2 (2/3, -1/3, -1/3) of norm √(4/3),
+    /// scaled by √3/2 to the ball: √6/6 (2, -1, -1). Round 2, x = (1/2, 1): z = √6/12 (2, -1, -1).
+    #[test]
+    fn two_rounds_by_hand() {
+        let params = OgdParams { norm: Some(1.0), ..Default::default() };
+        let mut ogd = Ogd::new(params, Problem::new(3, 2).with_radius(1.0), 0).expect("valid parameters");
+        let mut at = ogd.prediction();
+        ogd.predict(Features::Dense(&[1.0, 0.0]), &mut at);
+        assert_eq!(at.scores, [0.0; 3]);
+        ogd.update(Features::Dense(&[1.0, 0.0]), Target::class(0), &at);
+        ogd.predict(Features::Dense(&[0.5, 1.0]), &mut at);
+        for (score, factor) in at.scores.iter().zip([2.0, -1.0, -1.0]) {
+            assert!((score - factor * 6f64.sqrt() / 12.0).abs() < 1e-15, "{:?}", at.scores);
+        }
+    }
+
+    #[test]
+    fn a_constant_rate_needs_a_horizon_or_a_rate() {
+        let new = |params: OgdParams, problem| Ogd::new(params, problem, 0).map(|ogd| ogd.rate);
+        let constant =
+            OgdParams { schedule: Some(Schedule::Constant), norm: Some(1.0), ..Default::default() };
+        let problem = || Problem::new(2, 1).with_radius(2.0);
+        let error = new(constant.clone(), problem()).expect_err("no horizon").to_string();
+        assert_eq!(
+            error,
+            "rate = unset: must be given when schedule = constant and the number of rounds (horizon) is unknown"
+        );
+        let rate = new(constant.clone(), problem().with_horizon(50)).expect("the stream's horizon");
+        assert!((rate - 0.05).abs() < 1e-15, "B / (√2 R √T) = 1 / 20, not {rate}");
+        assert_eq!(new(OgdParams { horizon: Some(50), ..constant.clone() }, problem()), Ok(rate));
+        assert_eq!(new(OgdParams { rate: Some(3.0), ..constant }, problem()), Ok(3.0));
     }
 }

@@ -171,7 +171,7 @@ impl FixedPoint {
     /// (Differences of f itself would cancel.)
     fn step_size(&self, z: &[f64], w: &mut Work<'_>) -> f64 {
         let start = dot(w.r, w.a_delta);
-        let mut slope = |tau: f64| {
+        let slope = |tau: f64| {
             for ((trial, z), a_delta) in w.trial.iter_mut().zip(z).zip(&*w.a_delta) {
                 *trial = z - tau * a_delta;
             }
@@ -184,20 +184,7 @@ impl FixedPoint {
             }
             total
         };
-        let full = slope(1.0);
-        if full <= 0.0 || full.abs() <= 0.2 * start.abs() {
-            return 1.0;
-        }
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..60 {
-            let tau = 0.5 * (low + high);
-            let here = slope(tau);
-            if here.abs() <= 0.2 * start.abs() {
-                return tau;
-            }
-            if here > 0.0 { high = tau } else { low = tau }
-        }
-        low.max(f64::EPSILON)
+        inexact_step(start, slope)
     }
 
     fn probabilities(&self, z: &[f64], logits: &mut [f64], p: &mut [f64]) {
@@ -227,7 +214,157 @@ impl FixedPoint {
     }
 }
 
+/// A step size in (0, 1] at which `slope`, increasing from `start` < 0 at 0, has lost most of its size: 1 if it is still
+/// negative there.
+pub(super) fn inexact_step(start: f64, mut slope: impl FnMut(f64) -> f64) -> f64 {
+    let full = slope(1.0);
+    if full <= 0.0 || full.abs() <= 0.2 * start.abs() {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let tau = 0.5 * (low + high);
+        let here = slope(tau);
+        if here.abs() <= 0.2 * start.abs() {
+            return tau;
+        }
+        if here > 0.0 { high = tau } else { low = tau }
+    }
+    low.max(f64::EPSILON)
+}
+
 fn multiply(a: faer::MatRef<'_, f64>, x: &[f64], out: &mut [f64]) {
     let m = x.len();
     product(columns_mut(out, m, 1), Into::Replace, 1.0, a, columns(x, m, 1));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, items, numbers, vector};
+    use proptest::prelude::*;
+
+    struct Solved {
+        z: Vec<f64>,
+        probabilities: Vec<f64>,
+        steps: usize,
+    }
+
+    fn solve(problem: &FixedPoint, a: &[f64], g: &[f64]) -> Solved {
+        let mut z = vec![f64::NAN; g.len()];
+        let mut scratch = vec![f64::NAN; problem.scratch_len()];
+        let Solution { probabilities, steps, .. } = problem.solve(a, g, &mut z, &mut scratch);
+        Solved { probabilities: probabilities.to_vec(), steps, z }
+    }
+
+    #[test]
+    fn references() {
+        let reference = vector("inner_problem");
+        let cases = items(&reference["cases"]);
+        assert_eq!(cases.len(), 30);
+        for (at, case) in cases.iter().enumerate() {
+            let (a, g) = (numbers(&case["A"]), numbers(&case["g"]));
+            let solved = solve(&FixedPoint::full(g.len()), &a, &g);
+            for (got, want) in solved.z.iter().zip(numbers(&case["z"])) {
+                assert_close(*got, want, 1e-9, &format!("case {at}: z"));
+            }
+            for (got, want) in solved.probabilities.iter().zip(numbers(&case["p"])) {
+                assert_close(*got, want, 1e-9, &format!("case {at}: p"));
+            }
+            assert!(solved.steps < 60, "case {at}: {} steps", solved.steps);
+        }
+    }
+
+    #[test]
+    fn by_products_belong_to_the_solution() {
+        let problem = FixedPoint::reduced(LogitBasis::new(3));
+        let (a, g) = ([2.0, 0.5, 0.5, 1.0], [1.5, -0.7]);
+        let (mut z, mut scratch) = ([0.0; 2], vec![0.0; problem.scratch_len()]);
+        let solution = problem.solve(&a, &g, &mut z, &mut scratch);
+        let (mut logits, mut p) = ([0.0; 3], [0.0; 3]);
+        problem.expand(&z, &mut logits);
+        softmax(&logits, &mut p);
+        assert_eq!(solution.probabilities, p);
+        let (mut factor, mut tails, mut column) = ([0.0; 4], [0.0; 3], [0.0; 3]);
+        problem.covariance_factor(&p, &mut factor, &mut tails, &mut column);
+        assert_eq!(solution.factor, factor);
+    }
+
+    /// A positive semidefinite matrix of `side` whose norm is about 10^`magnitude`, singular where `rank` < `side`.
+    fn semidefinite(side: usize, rank: usize, magnitude: f64, entries: &[f64]) -> Vec<f64> {
+        let mut a = vec![0.0; side * side];
+        for column in entries.chunks_exact(side).take(rank) {
+            for i in 0..side {
+                axpy(column[i], column, &mut a[i * side..][..side]);
+            }
+        }
+        let scale = 10f64.powf(magnitude) / max_abs(&a).max(1e-9);
+        a.iter_mut().for_each(|a| *a *= scale);
+        a
+    }
+
+    prop_compose! {
+        fn problems()(classes in 2..7usize)(
+            classes in Just(classes),
+            rank in 0..=classes,
+            magnitude in -6.0..6.0f64,
+            g_magnitude in -3.0..6.0f64,
+            entries in prop::collection::vec(-1.0..1.0f64, classes * classes),
+            g in prop::collection::vec(-1.0..1.0f64, classes),
+        ) -> (usize, Vec<f64>, Vec<f64>) {
+            let g = g.iter().map(|g| g * 10f64.powf(g_magnitude)).collect();
+            (classes, semidefinite(classes, rank, magnitude, &entries), g)
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn solutions_are_fixed_points((classes, a, g) in problems()) {
+            let solved = solve(&FixedPoint::full(classes), &a, &g);
+            prop_assert!(solved.steps < 60, "{} steps", solved.steps);
+            let mut p = vec![0.0; classes];
+            softmax(&solved.z, &mut p);
+            prop_assert_eq!(&p, &solved.probabilities);
+            // Rounding z to a double moves the residual by |A| times as much.
+            let scale = max_abs(&g) + max_abs(&a);
+            let tolerance = scale * (1e-12 + 2.0 * f64::EPSILON * max_abs(&a));
+            for ((row, z), g) in a.chunks_exact(classes).zip(&solved.z).zip(&g) {
+                let residual = z - g + dot(row, &p);
+                prop_assert!(residual.abs() <= tolerance, "residual {residual}, tolerance {tolerance}");
+            }
+        }
+
+        #[test]
+        fn the_reduced_problem_is_the_full_one((classes, a, g) in problems(), shift in -3.0..3.0f64) {
+            // With A = V A' Vᵀ and g = V g' + c 1 the solutions are z = V z' + c 1.
+            let basis = LogitBasis::new(classes);
+            let q = basis.dimension();
+            let reduced = FixedPoint::reduced(basis.clone());
+            let (a, g): (Vec<f64>, _) = ((0..q * q).map(|at| a[at / q * classes + at % q]).collect(), &g[..q]);
+            let mut half = vec![0.0; q * classes];
+            for (row, out) in a.chunks_exact(q).zip(half.chunks_exact_mut(classes)) {
+                basis.expand(row, out);
+            }
+            let mut full_a = vec![0.0; classes * classes];
+            for (k, out) in full_a.chunks_exact_mut(classes).enumerate() {
+                let column: Vec<f64> = (0..q).map(|j| half[j * classes + k]).collect();
+                basis.expand(&column, out);
+            }
+            let mut full_g = vec![0.0; classes];
+            basis.expand(g, &mut full_g);
+            full_g.iter_mut().for_each(|g| *g += shift);
+
+            let small = solve(&reduced, &a, g);
+            let full = solve(&FixedPoint::full(classes), &full_a, &full_g);
+            let mut expanded = vec![0.0; classes];
+            basis.expand(&small.z, &mut expanded);
+            let scale = 1.0 + max_abs(&a) + max_abs(g);
+            for (z, expanded) in full.z.iter().zip(&expanded) {
+                prop_assert!((z - expanded - shift).abs() <= 1e-12 * scale, "{z} {expanded} {scale}");
+            }
+            prop_assert!(small.steps < 60, "{} steps", small.steps);
+        }
+    }
 }

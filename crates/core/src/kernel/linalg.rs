@@ -116,3 +116,43 @@ pub(crate) fn divide_by_transposed_lower(b: &mut [f64], rows: usize, l: &[f64], 
     let b = columns_mut(b, rows, side).transpose_mut();
     triangular_solve::solve_lower_triangular_in_place(columns(l, side, side), b, Par::Seq);
 }
+
+/// Solves `a x = b` in place, by elimination with partial pivoting, for any regular `a` (`side`², destroyed). For small
+/// systems.
+pub(crate) fn solve(a: &mut [f64], side: usize, b: &mut [f64]) {
+    let at = |row: usize, col: usize| row + side * col;
+    for step in 0..side {
+        let pivot = (step..side)
+            .max_by(|&i, &j| a[at(i, step)].abs().total_cmp(&a[at(j, step)].abs()))
+            .expect("not empty");
+        (step..side).for_each(|col| a.swap(at(step, col), at(pivot, col)));
+        b.swap(step, pivot);
+        for row in step + 1..side {
+            let factor = a[at(row, step)] / a[at(step, step)];
+            for col in step + 1..side {
+                a[at(row, col)] -= factor * a[at(step, col)];
+            }
+            b[row] -= factor * b[step];
+        }
+    }
+    for row in (0..side).rev() {
+        let known: f64 = (row + 1..side).map(|col| a[at(row, col)] * b[col]).sum();
+        b[row] = (b[row] - known) / a[at(row, row)];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2y + z = 7, x + y = 3, 4x + z = 4 at (1/2, 5/2, 2): the first pivot needs a row exchange first.
+    #[test]
+    fn solves_with_row_exchanges() {
+        let mut a = [0.0, 1.0, 4.0, 2.0, 1.0, 0.0, 1.0, 0.0, 1.0];
+        let mut b = [7.0, 3.0, 4.0];
+        solve(&mut a, 3, &mut b);
+        for (got, want) in b.iter().zip([0.5, 2.5, 2.0]) {
+            assert!((got - want).abs() < 1e-15, "{b:?}");
+        }
+    }
+}

@@ -14,8 +14,8 @@
 //! Layouts: $P_0$ is a full square, symmetric to the bit. $Y$ is $n \times q$ row-major, so that the product above reads
 //! the memory of $P_0$ as one $d \times nq$ matrix. $U$ is column-major.
 
-use super::linalg::{Into, columns, columns_mut, product, symmetric_downdate};
-use super::vector::dot;
+use super::linalg::{Into, cholesky, columns, columns_mut, product, symmetric_downdate};
+use super::vector::{axpy, dot};
 use crate::example::{Batch, Features};
 use crate::state::Tensor;
 
@@ -79,9 +79,9 @@ impl LowRankInverse {
         self.blocks * self.features
     }
 
-    /// Scratch for [`LowRankInverse::columns`].
+    /// Scratch for [`LowRankInverse::columns`] and [`LowRankInverse::columns_and_gram`].
     pub fn scratch_len(&self) -> usize {
-        self.blocks * self.capacity + self.features
+        (self.blocks * self.capacity + self.features).max(self.blocks * self.blocks)
     }
 
     /// Writes $Y = A^{-1} (I \otimes x)$, $n \times q$ row-major, to `y`.
@@ -130,6 +130,30 @@ impl LowRankInverse {
         }
     }
 
+    /// Writes $A^{-1} (c \otimes x)$, $n$ numbers, to `out`, for the $c \in \mathbb{R}^q$ with the non-zero entries
+    /// `coefficients` (block, value): only their blocks are read, $O(nd)$ each.
+    pub fn combination(&self, x: Features<'_>, coefficients: &[(usize, f64)], out: &mut [f64]) {
+        let (n, d) = (self.side(), self.features);
+        out.fill(0.0);
+        for &(block, c) in coefficients {
+            let base = &self.base[block * d * n..][..d * n];
+            match x {
+                Features::Dense(x) => {
+                    product(columns_mut(out, n, 1), Into::Add, c, columns(base, n, d), columns(x, d, 1));
+                }
+                Features::Sparse { .. } => {
+                    for (i, value) in x.iter() {
+                        axpy(c * value, &base[i * n..][..n], out);
+                    }
+                }
+            }
+        }
+        for column in self.buffer.chunks_exact(n).take(self.used as usize) {
+            let e: f64 = coefficients.iter().map(|&(block, c)| c * x.dot(&column[block * d..][..d])).sum();
+            axpy(-e, column, out);
+        }
+    }
+
     /// Writes $N = (I \otimes x)^\top Y$, $q \times q$, to `gram`: one triangle is computed, so it is symmetric to the bit.
     pub fn gram(&self, x: Features<'_>, y: &[f64], gram: &mut [f64]) {
         let (q, d) = (self.blocks, self.features);
@@ -148,10 +172,30 @@ impl LowRankInverse {
         }
     }
 
-    /// Takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = YM$, for `y` in the layout of [`LowRankInverse::columns`] and
-    /// `mix` $= M$ of $q \times$ `rank`, column-major.
+    /// Writes $Y$ and $N$, or zeros where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16 times larger in
+    /// some direction than in others, as after a huge row, $N$ may come out indefinite. Learners that rely on its being
+    /// semidefinite then see a direction that is known.
+    pub fn columns_and_gram(&self, x: Features<'_>, y: &mut [f64], gram: &mut [f64], scratch: &mut [f64]) {
+        let q = self.blocks;
+        self.columns(x, y, scratch);
+        self.gram(x, y, gram);
+        let system = &mut scratch[..q * q];
+        for (at, (entry, n)) in system.iter_mut().zip(&*gram).enumerate() {
+            *entry = n + f64::from(at % (q + 1) == 0);
+        }
+        let diagonal = gram.iter().step_by(q + 1);
+        if !(diagonal.copied().all(|n| n >= 0.0) && cholesky(system, q)) {
+            y.fill(0.0);
+            gram.fill(0.0);
+        }
+    }
+
+    /// Takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = YM$, for `y` $= Y$ of $n$ rows, row-major (all $q$ columns of
+    /// [`LowRankInverse::columns`], or the one of [`LowRankInverse::combination`]), and `mix` $= M$ with a row for each
+    /// column of $Y$ and `rank` columns, column-major.
     pub fn downdate(&mut self, y: &[f64], mix: &[f64]) {
-        let (n, q) = (self.side(), self.blocks);
+        let n = self.side();
+        let q = y.len() / n;
         debug_assert_eq!(mix.len(), q * self.rank);
         if self.used as usize + self.rank > self.capacity {
             self.flush();
@@ -173,12 +217,20 @@ impl LowRankInverse {
         self.ahead.len = 0;
     }
 
+    /// $A^{-1}$ itself, of side $n$. Flushes, so asking for it every round forgoes the delayed updates.
+    pub fn matrix(&mut self) -> &[f64] {
+        if self.used > 0 {
+            self.flush();
+        }
+        &self.base
+    }
+
     /// Writes $A^{-1} v$ to `out`.
     pub fn apply(&self, v: &[f64], out: &mut [f64]) {
         let (n, used) = (self.side(), self.used as usize);
         product(columns_mut(out, n, 1), Into::Replace, 1.0, columns(&self.base, n, n), columns(v, n, 1));
         for column in self.buffer.chunks_exact(n).take(used) {
-            crate::kernel::vector::axpy(-dot(column, v), column, out);
+            axpy(-dot(column, v), column, out);
         }
     }
 
@@ -248,9 +300,10 @@ impl Ahead {
             let row = &self.rows[at * features..][..features];
             match x {
                 Features::Dense(x) => x == row,
-                Features::Sparse { indices, .. } => {
-                    x.iter().all(|(i, value)| row[i] == value)
-                        && row.iter().filter(|value| **value != 0.0).count() <= indices.len()
+                Features::Sparse { values, .. } => {
+                    // Stored zeros say nothing about the entries that are not stored.
+                    let non_zeros = |values: &[f64]| values.iter().filter(|value| **value != 0.0).count();
+                    x.iter().all(|(i, value)| row[i] == value) && non_zeros(row) == non_zeros(values)
                 }
             }
         })
@@ -262,3 +315,6 @@ impl Ahead {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

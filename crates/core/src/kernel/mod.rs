@@ -1,10 +1,16 @@
 //! The mathematics that learners share. Nothing here knows of labels, files or algorithms.
 
+pub(crate) mod ball;
 pub mod basis;
 pub mod curvature;
+pub mod diagonal_fixed_point;
+pub mod expected_softmax;
 pub mod fixed_point;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;
+pub mod quadrature;
+pub mod scalar_root;
+pub mod second_order_margin;
 pub mod softmax;
 pub mod vector;
 pub mod weights;

@@ -94,6 +94,14 @@ impl Weights {
         self.norm_squared[class] *= factor * factor;
     }
 
+    /// Projects $W$ to the ball $\lVert W \rVert_F \le$ `radius`, which may be infinite.
+    pub fn project(&mut self, radius: f64) {
+        let norm = self.norm_squared.iter().sum::<f64>().sqrt();
+        if norm > radius {
+            (0..self.classes).for_each(|class| self.shrink_row(class, radius / norm));
+        }
+    }
+
     /// Multiplies the scales in and computes the norms anew.
     fn refresh(&mut self) {
         self.norm_squared.fill(0.0);

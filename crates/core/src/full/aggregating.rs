@@ -1,0 +1,373 @@
+//! # Vovk's aggregating algorithm for binary logistic regression
+//!
+//! Predicts with the posterior mean of the probability under a uniform prior on a ball of weights: the forecaster whose
+//! regret sets the standard for the efficient ones. The integral over the ball is done by quadrature, hence one or two
+//! features only.
+//!
+//! ## Reference
+//!
+//! Volodya Vovk, *A Game of Prediction with Expert Advice*, JCSS 56, 1998; for logistic regression Dylan Foster, Satyen
+//! Kale, Haipeng Luo, Mehryar Mohri, Karthik Sridharan, *Logistic Regression: The Importance of Being Improper*, COLT
+//! 2018, arXiv:1803.09349, Algorithm 1. `references.bib`: `vovk1998aggregating`, `foster2018improper`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $B$ | `norm` | radius of the ball of comparators $\theta \in \mathbb{R}^d$, $d \le 2$ |
+//! | $\mu$ | `smoothing` | share of the uniform distribution in every prediction |
+//! | $\theta_j$ | `nodes` | nodes of the quadrature |
+//! | $\ln \rho_j$ | `log_weights` | log-weights of the nodes under the posterior |
+//! | $y \in \{\pm1\}$ | class 1, class 0 | |
+//!
+//! $$ \hat p_t(y) = \textstyle\sum_j \rho_j\,\sigma(y\,\theta_j^\top x_t) \Big/ \sum_j \rho_j, \tag{1} $$
+//! $$ \tilde p_t = (1 - \mu)\,\hat p_t + \mu/2, \tag{2} $$
+//! $$ \rho_j \leftarrow \rho_j\,\sigma(y_t\,\theta_j^\top x_t). \tag{3} $$
+//!
+//! With an exact integral and $\mu = 0$, for every $\lVert \theta \rVert \le B$:
+//! $\mathrm{Regret}(\theta) \le d(1 + \ln(2BRT/d))$ when $2BRT \ge d$.
+//!
+//! ## Deviations
+//!
+//! * $K = 2$ and $d \le 2$. In one dimension the nodes are those of 16-point Gauss-Legendre rules side by side; in two,
+//!   of a Gauss-Legendre rule in the radius times twice as many equal angles.
+//! * The quadrature follows the integral while nodes are closer than the posterior is wide, about
+//!   $2/\sqrt{\sum_t x_t^2}$: with the default ball, raise `nodes` for more rounds than some $10^5$ ($d = 1$) or $10^3$ ($d = 2$). Beyond that it
+//!   is the same algorithm over the nodes as comparators.
+//! * $\mu$ is 0 unless it is set: the bound above needs no smoothing.
+//! * $B$ has no theoretical default: `norm` is $10/R$, as for the other learners.
+//! * The scores are $(-s/2, s/2)$ for the logit $s = \ln(\tilde p(1)/\tilde p(-1))$.
+//! * Late feedback multiplies the posterior by the round's likelihood: the order of rounds does not matter.
+//!
+//! ## Cost
+//!
+//! An exponential and a logarithm per node for `predict`, an exponential per node for `update`; memory one number per
+//! node for the state and two for a prediction.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
+use crate::example::{Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::kernel::quadrature::gauss_legendre;
+use crate::kernel::softmax::softmax;
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::logistic::log_sum_exp;
+use crate::param::{ParamError, fraction, positive};
+use crate::params;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+/// Nodes of a rule in one dimension.
+const PANEL: u64 = 16;
+
+/// The least number that `nodes` can be.
+const FEWEST: u64 = 16;
+
+params! {
+    /// Parameters of [`Aggregating`].
+    pub struct AggregatingParams {
+        /// Radius $B$ of the ball of comparators, > 0.
+        norm: f64 = "10 / radius",
+        /// Bound $R$ on the Euclidean norm of every row of data, > 0.
+        radius: f64 = "the stream's, or 1",
+        /// Share $\mu$ of the uniform distribution in every prediction, in [0, 1]; costs at most $2\mu$ a round.
+        smoothing: f64 = "0",
+        /// Nodes on the interval (one feature; 16 to 2^20, rounded up to a multiple of 16), or in the radius, with twice
+        /// as many angles (two features; 16 to 1024).
+        nodes: u64 = "4096 for one feature, 120 for two",
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Aggregating {
+    problem: Problem,
+    params: AggregatingParams,
+    smoothing: f64,
+    /// $\theta_j$, $d$ coordinates each.
+    nodes: Vec<f64>,
+    /// $\ln \rho_j$, of log-sum-exp 0.
+    log_weights: Vec<f64>,
+    rounds: u64,
+    /// The scratch of rounds whose prediction is outgrown.
+    spare: Vec<f64>,
+}
+
+/// Nodes in the interval of half-length `norm` and the logarithms of their weights, for $d = 1$.
+fn interval(norm: f64, len: usize) -> (Vec<f64>, Vec<f64>) {
+    let (nodes, weights) = gauss_legendre(PANEL as usize);
+    let panels = len.div_ceil(PANEL as usize);
+    let half = norm / panels as f64;
+    let centres = (0..panels).map(|panel| (2 * panel + 1) as f64 * half - norm);
+    let places = centres.flat_map(|centre| nodes.iter().map(move |node| centre + half * node)).collect();
+    (places, (0..panels).flat_map(|_| weights.iter().map(|weight| weight.ln())).collect())
+}
+
+/// Nodes in the disc of radius `norm` and the logarithms of their weights, for $d = 2$.
+fn disc(norm: f64, len: usize) -> (Vec<f64>, Vec<f64>) {
+    let (nodes, weights) = gauss_legendre(len);
+    let (mut places, mut logs) = (Vec::new(), Vec::new());
+    for (node, weight) in nodes.iter().zip(&weights) {
+        let radius = 0.5 * norm * (1.0 + node);
+        for angle in 0..2 * len {
+            let (sin, cos) = (std::f64::consts::PI * (angle as f64 + 0.5) / len as f64).sin_cos();
+            places.extend([radius * cos, radius * sin]);
+            logs.push((weight * radius).ln());
+        }
+    }
+    (places, logs)
+}
+
+fn normalise(log_weights: &mut [f64]) {
+    let total = log_sum_exp(log_weights);
+    log_weights.iter_mut().for_each(|weight| *weight -= total);
+}
+
+impl Aggregating {
+    /// Writes $\ln \rho_j \sigma(-\theta_j^\top x)$ and then $\ln \rho_j \sigma(\theta_j^\top x)$ to `joint`.
+    fn joint(&self, x: Features<'_>, joint: &mut [f64]) {
+        let d = self.problem.features;
+        let (zero, one) = joint.split_at_mut(self.log_weights.len());
+        let nodes = self.nodes.chunks_exact(d).zip(&self.log_weights);
+        for (((node, weight), zero), one) in nodes.zip(zero).zip(one) {
+            let s = x.dot(node);
+            // softplus(s) = max(s, 0) + ln(1 + e^{-|s|})
+            let tail = (-s.abs()).exp().ln_1p();
+            *zero = weight - (s.max(0.0) + tail);
+            *one = weight - ((-s).max(0.0) + tail);
+        }
+    }
+}
+
+impl Algorithm for Aggregating {
+    type Params = AggregatingParams;
+
+    const ABOUT: About = About {
+        name: "aggregating",
+        summary: "Vovk's aggregating forecaster by quadrature, for one or two features",
+        paper: Paper { key: "foster2018improper", place: "Algorithm 1, binary" },
+        guarantee: "regret <= d (1 + ln(2 B R T/d)) for |theta| <= B, up to the quadrature's error",
+        cost: "two exponentials and a logarithm per node a round",
+        memory: "4 numbers per node",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false },
+    };
+
+    fn new(params: AggregatingParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (default, most) = match problem.features {
+            1 => (4096, 1 << 20),
+            2 => (120, 1024),
+            d => {
+                let need = "1 or 2: the integral over more dimensions is out of reach";
+                return Err(ParamError::invalid("features", d, need));
+            }
+        };
+        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let smoothing = fraction("smoothing", params.smoothing.unwrap_or(0.0))?;
+        let nodes = params.nodes.unwrap_or(default);
+        if !(FEWEST..=most).contains(&nodes) {
+            let need = format!("between {FEWEST} and {most} for features = {}", problem.features);
+            return Err(ParamError::invalid("nodes", nodes, need));
+        }
+        let rule = if problem.features == 1 { interval } else { disc };
+        let (places, mut log_weights) = rule(norm, nodes as usize);
+        normalise(&mut log_weights);
+        Ok(Self {
+            problem: Problem { radius: Some(radius), ..problem },
+            params: AggregatingParams {
+                norm: Some(norm),
+                radius: Some(radius),
+                smoothing: Some(smoothing),
+                nodes: Some(nodes),
+            },
+            smoothing,
+            spare: vec![0.0; 2 * log_weights.len()],
+            nodes: places,
+            log_weights,
+            rounds: 0,
+        })
+    }
+
+    fn params(&self) -> AggregatingParams {
+        self.params.clone()
+    }
+
+    fn numbers(_problem: &Problem) -> usize {
+        FEWEST as usize
+    }
+}
+
+impl Predictor for Aggregating {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(2, 2 * self.log_weights.len())
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        self.joint(x, &mut out.scratch);
+        let (zero, one) = out.scratch.split_at(self.log_weights.len());
+        let half = 0.5 * (log_sum_exp(one) - log_sum_exp(zero));
+        out.scores.copy_from_slice(&[-half, half]);
+        softmax(&out.scores, &mut out.probabilities); // eq. (1)
+        if self.smoothing > 0.0 {
+            for (p, score) in out.probabilities.iter_mut().zip(&mut out.scores) {
+                *p += self.smoothing * (0.5 - *p); // eq. (2)
+                *score = p.ln();
+            }
+            let mean = 0.5 * (out.scores[0] + out.scores[1]);
+            out.scores.iter_mut().for_each(|score| *score -= mean);
+        }
+        out.stamp = Some(self.rounds);
+    }
+}
+
+impl OnlineLearner for Aggregating {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let n = self.log_weights.len();
+        let mut spare = std::mem::take(&mut self.spare);
+        let joint = if at.is_fresh(self.rounds) {
+            &at.scratch
+        } else {
+            self.joint(x, &mut spare);
+            &spare
+        };
+        self.log_weights.copy_from_slice(&joint[y.class_index() * n..][..n]); // eq. (3)
+        normalise(&mut self.log_weights);
+        self.rounds += 1;
+        self.spare = spare;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let bound = provided(self.smoothing == 0.0, "it needs smoothing = 0", || {
+            bounds::aggregating_binary(&setting(&self.problem, norm, self.rounds))
+        });
+        Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
+    }
+}
+
+impl State for Aggregating {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        vec![Tensor::vector("log_weights", &mut self.log_weights), Tensor::count("rounds", &mut self.rounds)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::logistic::{loss, softplus};
+    use crate::testing::{assert_close, unit_rows};
+
+    fn aggregating(features: usize, params: AggregatingParams) -> Aggregating {
+        Aggregating::new(params, Problem::new(2, features), 0).expect("valid parameters")
+    }
+
+    fn round(learner: &mut Aggregating, x: &[f64], y: usize) -> Prediction {
+        let mut at = learner.prediction();
+        learner.predict(Features::Dense(x), &mut at);
+        learner.update(Features::Dense(x), Target::class(y), &at);
+        at
+    }
+
+    /// B = 1. Round 1 at x = 1: the prior is even, p = 1/2. Round 2 after y = 1: the posterior density is σ(θ), of integral 1 over
+    /// [-1, 1], and p = ∫σ². As σ' = σ - σ², that is 1 - (σ(1) - σ(-1)).
+    #[test]
+    fn by_hand() {
+        let mut learner = aggregating(1, AggregatingParams { norm: Some(1.0), ..Default::default() });
+        assert_close(round(&mut learner, &[1.0], 1).probabilities[1], 0.5, 1e-14, "prior");
+        let sigma = |s: f64| 1.0 / (1.0 + (-s).exp());
+        let want = 1.0 - (sigma(1.0) - sigma(-1.0));
+        assert_close(round(&mut learner, &[1.0], 0).probabilities[1], want, 1e-14, "posterior");
+    }
+
+    /// The losses telescope to -ln of the average likelihood, here by Simpson's rule in each coordinate of the square,
+    /// cut to the disc, for d = 2; and for d = 1 on the interval.
+    #[test]
+    fn total_loss_is_that_of_the_mixture() {
+        let b = 2.0;
+        for d in [1, 2] {
+            let params = AggregatingParams { norm: Some(b), ..Default::default() };
+            let mut learner = aggregating(d, params);
+            let rows: Vec<(Vec<f64>, usize)> =
+                unit_rows(8, 30, d).into_iter().enumerate().map(|(t, x)| (x, t * t / 3 % 2)).collect();
+            let total: f64 = rows.iter().map(|(x, y)| loss(&round(&mut learner, x, *y).scores, *y)).sum();
+            let likelihood = |theta: &[f64]| {
+                let sum = |x: &[f64]| x.iter().zip(theta).map(|(x, w)| x * w).sum::<f64>();
+                let log: f64 =
+                    rows.iter().map(|(x, y)| softplus(if *y == 1 { -sum(x) } else { sum(x) })).sum();
+                (-log).exp()
+            };
+            let simpson = |f: &dyn Fn(f64) -> f64| {
+                let n = 400;
+                let at = |i: usize| b * (2.0 * i as f64 / n as f64 - 1.0);
+                let weight = |i: usize| if i == 0 || i == n { 1.0 } else { 2.0 + 2.0 * (i % 2) as f64 };
+                (0..=n).map(|i| weight(i) * f(at(i))).sum::<f64>() * 2.0 * b / (3 * n) as f64
+            };
+            let (mean, tolerance) = if d == 1 {
+                (simpson(&|w| likelihood(&[w])) / (2.0 * b), 1e-11)
+            } else {
+                let line = |w: f64| {
+                    let half = (b * b - w * w).max(0.0).sqrt() / b;
+                    half * simpson(&|v| likelihood(&[w, v * half]))
+                };
+                (simpson(&line) / (std::f64::consts::PI * b * b), 1e-4)
+            };
+            assert_close(total, -mean.ln(), tolerance, "total loss");
+        }
+    }
+
+    #[test]
+    fn smoothing_mixes_in_the_uniform_distribution() {
+        let params = |smoothing| AggregatingParams { smoothing: Some(smoothing), ..Default::default() };
+        let (mut plain, mut smooth) = (aggregating(1, params(0.0)), aggregating(1, params(0.1)));
+        for y in [1, 1, 0, 1] {
+            let (p, q) = (round(&mut plain, &[0.8], y), round(&mut smooth, &[0.8], y));
+            assert_close(q.probabilities[1], 0.9 * p.probabilities[1] + 0.05, 1e-14, "p");
+            let logit = (q.probabilities[1] / q.probabilities[0]).ln();
+            assert_close(q.scores[1] - q.scores[0], logit, 1e-13, "logit");
+        }
+    }
+
+    /// Nothing underflows where every comparator is sure, and the order of rounds does not matter.
+    #[test]
+    fn extreme_rows_stay_finite() {
+        let mut learner = aggregating(2, AggregatingParams { norm: Some(1e3), ..Default::default() });
+        let mut at = learner.prediction();
+        learner.predict(Features::Dense(&[-1e6, 0.0]), &mut at);
+        round(&mut learner, &[1e6, 1e5], 1);
+        learner.update(Features::Dense(&[-1e6, 0.0]), Target::class(0), &at);
+        let sure = round(&mut learner, &[1e6, 0.0], 0);
+        assert!(
+            sure.scores.iter().all(|score| score.is_finite()) && sure.scores[1] > 1.0,
+            "{:?}",
+            sure.scores
+        );
+        assert!(learner.log_weights.iter().all(|weight| weight.is_finite()));
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error = |params, d| Aggregating::new(params, Problem::new(2, d), 0).expect_err("bad").to_string();
+        assert_eq!(
+            error(AggregatingParams::default(), 3),
+            "features = 3: must be 1 or 2: the integral over more dimensions is out of reach"
+        );
+        assert_eq!(
+            error(AggregatingParams { nodes: Some(1 << 40), ..Default::default() }, 2),
+            "nodes = 1099511627776: must be between 16 and 1024 for features = 2"
+        );
+        assert_eq!(
+            error(AggregatingParams { smoothing: Some(1.5), ..Default::default() }, 1),
+            "smoothing = 1.5: must be in [0, 1]"
+        );
+    }
+}

@@ -1,0 +1,426 @@
+//! # AIOLI: efficient improper online logistic regression for two classes
+//!
+//! Predicts with the minimiser of past quadratic surrogates plus the losses of the *coming* prediction under both labels.
+//! That is a shrinkage of the ridge-like logit, stronger for unusual rows; the regret is logarithmic in $T$ with a
+//! factor linear in $BR$, which no proper learner can have.
+//!
+//! ## Reference
+//!
+//! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Efficient improper learning for online logistic regression*,
+//! COLT 2020, arXiv:2003.08109: equation (3), Theorem 1. `references.bib`: `jezequel2020aioli`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $d, n$ | `problem` | features, rounds |
+//! | $B, R$ | `norm`, `radius` | bounds on $\lVert \theta \rVert_2$ of the comparator and on $\lVert x \rVert_2$ |
+//! | $\lambda$ | `regularization` | weight of $\lVert \theta \rVert^2$ |
+//! | $1/(2(1+BR))$ | `kappa` | curvature $\kappa$ of the surrogates |
+//! | | `improper_weight` | weight $\rho$ of the coming round's losses, 1 in the paper |
+//! | $A_t^{-1}, b_t$ | `inverse`, `b` | the surrogates' sum is $\theta^\top A\theta - 2b^\top\theta$ up to a constant |
+//! | $\hat y_t = \theta_t^\top x_t$ | `scores` | the logit $s_t$ of class 1 (the paper's $+1$) over class 0, as $(-s_t/2, s_t/2)$ |
+//! | $w, v$ | `w`, `v` | $A^{-1}x$, $x^\top A^{-1}x$ |
+//!
+//! With $A_0 = \lambda I$, $b_0 = 0$ and $y = (y_0, y_1)$ one-hot or a probability vector, a round is
+//!
+//! $$ m = w^\top b, \qquad s + \tfrac{\rho v}{2} \tanh\tfrac s2 = m, \qquad p = (\sigma(-s), \sigma(s)), \tag{1} $$
+//! $$ r = y_1 p_0 - y_0 p_1, \qquad b \mathrel{+}= (\kappa p_0p_1 s + \tfrac12 r)\,x, \tag{2} $$
+//! $$ A \mathrel{+}= c\,xx^\top, \quad c = \kappa p_0p_1: \qquad A^{-1} \mathrel{-}= \tfrac{c}{1+cv}\,ww^\top. \tag{3} $$
+//!
+//! For every $\lVert \theta \rVert \le B$, data-dependent and at its worst (Theorem 1, for any valid $\kappa$):
+//!
+//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 - \textstyle\sum_t (r_t s_t + \kappa p_0p_1 s_t^2) + b^\top A_T^{-1} b \tag{4} $$
+//! $$ \phantom{\mathrm{Regret}(\theta)} \le \lambda B^2 + \tfrac{d}{2\kappa} \ln(1 + \kappa T R^2 / (4d\lambda)). \tag{5} $$
+//!
+//! ## Deviations
+//!
+//! * The factor $\tfrac12$ of $r$ in $b$ is missing in the paper's algorithms; its equation (5) has it, and without it the
+//!   regret exceeds the theorem.
+//! * The surrogate's coefficients are written with $p_0 p_1$ instead of $e^{y\hat y}$, which overflows.
+//! * The prediction solves one scalar equation to machine precision; the paper descends a gradient in two dimensions.
+//! * $\kappa$ may be larger than the paper's, which is valid but not tight: `safe` $1/(2+BR)$, or `tight`.
+//! * Soft labels are accepted: a surrogate is linear in the label, and the regret bound convex in it.
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches a logit of $\pm 30$ whatever the
+//!   units of $x$.
+//! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret.
+//!
+//! ## Cost
+//!
+//! `predict` $2d^2$ flops, `update` $d^2$ (amortised by the blocked engine), about three Newton steps of one unknown;
+//! memory $d^2$ numbers.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
+use crate::bounds::aioli_certificate;
+use crate::example::{Batch, Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::kernel::curvature::{self, Curvature};
+use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::scalar_root::shrink;
+use crate::kernel::vector::{dot, take};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::logistic::sigmoid;
+use crate::param::{ParamError, non_negative, positive};
+use crate::params;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+params! {
+    /// Parameters of [`Aioli`].
+    pub struct AioliParams {
+        /// Bound $B$ on the Euclidean norm of the comparator, > 0.
+        norm: f64 = "30 / radius",
+        /// Bound $R$ on the Euclidean norm of every row of data, > 0.
+        radius: f64 = "the stream's, or 1",
+        /// Weight $\lambda$ of the comparator's squared norm, > 0.
+        regularization: f64 = "1 / norm^2",
+        /// Curvature $\kappa$ of the surrogates: `paper`, `safe`, `tight` or a number > 0.
+        curvature: Curvature = "paper: 1 / (2 (1 + norm radius))",
+        /// Weight $\rho$ of the coming round's losses, >= 0; the guarantee needs 1, and 0 gives a proper learner.
+        improper_weight: f64 = "1",
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Aioli {
+    params: AioliParams,
+    problem: Problem,
+    /// $\lambda$.
+    regularization: f64,
+    /// $\kappa$.
+    kappa: f64,
+    /// $\rho$.
+    improper_weight: f64,
+    /// $A^{-1}$.
+    inverse: LowRankInverse,
+    b: Vec<f64>,
+    /// $-\sum_t (r_t s_t + \kappa p_0p_1 s_t^2)$.
+    slack: f64,
+    rounds: u64,
+    /// The scratch of rounds whose prediction is outgrown.
+    spare: Vec<f64>,
+}
+
+/// The scratch of a prediction. The first two parts are what `update` reuses.
+struct Scratch<'a> {
+    w: &'a mut [f64],
+    v: &'a mut [f64],
+    rest: &'a mut [f64],
+}
+
+impl Aioli {
+    fn scratch_len(&self) -> usize {
+        self.problem.features + 1 + self.inverse.scratch_len()
+    }
+
+    /// Writes what depends on $x$ and the state but not on the score: $w$ and $v$.
+    fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Scratch<'a> {
+        let rest = &mut { scratch };
+        let (w, v) = (take(rest, self.problem.features), take(rest, 1));
+        let s = Scratch { w, v, rest: std::mem::take(rest) };
+        self.inverse.columns_and_gram(x, s.w, s.v, s.rest);
+        s
+    }
+}
+
+impl Algorithm for Aioli {
+    type Params = AioliParams;
+
+    const ABOUT: About = About {
+        name: "aioli",
+        summary: "improper second-order logistic regression for two classes, without a learning rate",
+        paper: Paper { key: "jezequel2020aioli", place: "equation (3), Theorem 1" },
+        guarantee: "regret <= lambda B^2 + d/(2 kappa) ln(1 + kappa T R^2/(4 d lambda)), norm(theta) <= B",
+        cost: "3 d^2 flops a round",
+        memory: "d^2 numbers",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Two, soft_labels: true, weights: true },
+    };
+
+    fn new(params: AioliParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let d = problem.features;
+        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let regularization =
+            positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
+        let spread = curvature::euclidean_spread(norm, radius);
+        let paper = curvature::aioli_paper(spread);
+        let kappa = params.curvature.unwrap_or(Curvature::Paper).coefficient(spread, paper);
+        let kappa = positive("curvature", kappa)?;
+        let improper_weight = non_negative("improper_weight", params.improper_weight.unwrap_or(1.0))?;
+
+        let mut learner = Self {
+            params: AioliParams {
+                norm: Some(norm),
+                radius: Some(radius),
+                regularization: Some(regularization),
+                curvature: Some(Curvature::Value(kappa)),
+                improper_weight: Some(improper_weight),
+            },
+            problem: Problem { radius: Some(radius), ..problem },
+            regularization,
+            kappa,
+            improper_weight,
+            inverse: LowRankInverse::new(1, d, regularization, 1),
+            b: vec![0.0; d],
+            slack: 0.0,
+            rounds: 0,
+            spare: Vec::new(),
+        };
+        learner.spare = vec![0.0; learner.scratch_len()];
+        Ok(learner)
+    }
+
+    fn params(&self) -> AioliParams {
+        self.params.clone()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        LowRankInverse::numbers(1, problem.features)
+    }
+}
+
+impl Predictor for Aioli {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(2, self.scratch_len())
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let Scratch { w, v, .. } = self.project(x, &mut out.scratch);
+        let s = shrink(dot(w, &self.b), 0.5 * self.improper_weight * v[0]); // eq. (1)
+        out.scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
+        out.probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
+        out.stamp = Some(self.rounds);
+    }
+}
+
+impl OnlineLearner for Aioli {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        // A prediction from an earlier state keeps its score, at which the loss is expanded; w and v are redone.
+        let mut spare = std::mem::take(&mut self.spare);
+        let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
+            &at.scratch
+        } else {
+            self.project(x, &mut spare);
+            &spare
+        };
+        let (w, v) = (&by_products[..self.problem.features], by_products[self.problem.features]);
+
+        let s = at.scores[1] - at.scores[0];
+        let p = [at.probabilities[0], at.probabilities[1]];
+        let y_vector = y.truth.binary();
+        let c = self.kappa * p[0] * p[1];
+        let r = y_vector[1] * p[0] - y_vector[0] * p[1];
+        // c s first: s² may overflow where c underflows.
+        self.slack -= y.weight * (r * s + c * s * s);
+        x.add_to(y.weight * (c * s + 0.5 * r), &mut self.b); // eq. (2)
+        let c = y.weight * c;
+        self.inverse.downdate(w, &[(c / (1.0 + c * v)).sqrt()]); // eq. (3)
+        self.rounds += 1;
+        self.spare = spare;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let setting = setting(&self.problem, norm, self.rounds);
+        let largest = curvature::tight(curvature::euclidean_spread(norm, setting.radius));
+        let holds = self.kappa <= largest * (1.0 + 1e-9) && self.improper_weight == 1.0;
+        let bound = provided(holds, "it needs a valid curvature and improper_weight = 1", || {
+            bounds::aioli_curvature(&setting, self.regularization, self.kappa)
+        });
+        Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
+    }
+
+    fn lookahead(&self) -> usize {
+        self.inverse.lookahead()
+    }
+
+    fn prepare(&mut self, coming: &dyn Batch) {
+        self.inverse.prepare(coming);
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        if classes != 2 || features < self.problem.features {
+            return false;
+        }
+        self.inverse.grow(1, features, self.regularization, 1);
+        self.b.resize(features, 0.0);
+        self.problem.features = features;
+        self.spare = vec![0.0; self.scratch_len()];
+        true
+    }
+
+    /// Equation (4).
+    fn certificate(&self) -> Option<f64> {
+        let mut image = vec![0.0; self.b.len()];
+        self.inverse.apply(&self.b, &mut image);
+        let norm = self.params.norm.expect("resolved");
+        Some(aioli_certificate(self.regularization, norm * norm, self.slack, dot(&self.b, &image)))
+    }
+}
+
+impl State for Aioli {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::from(self.inverse.tensors());
+        tensors.push(Tensor::vector("b", &mut self.b));
+        tensors.push(Tensor::number("slack", &mut self.slack));
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.inverse.is_consistent()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::full::folklore::{Folklore, FolkloreParams};
+    use crate::testing::{assert_close, items, number, numbers, plays, quadratic, shared_vector};
+
+    fn aioli(params: AioliParams, features: usize) -> Aioli {
+        Aioli::new(params, Problem::new(2, features), 0).expect("valid")
+    }
+
+    #[test]
+    fn parameters_are_checked_and_resolved() {
+        let error = |params| Aioli::new(params, Problem::new(2, 3), 0).expect_err("bad").to_string();
+        let bad = AioliParams { norm: Some(-1.0), ..Default::default() };
+        assert_eq!(error(bad), "norm = -1: must be a finite number > 0");
+        let bad = AioliParams { improper_weight: Some(f64::NAN), ..Default::default() };
+        assert_eq!(error(bad), "improper_weight = NaN: must be a finite number >= 0");
+        let bad = AioliParams { curvature: Some(Curvature::Value(0.0)), ..Default::default() };
+        assert_eq!(error(bad), "curvature = 0: must be a finite number > 0");
+
+        let learner = Aioli::new(AioliParams::default(), Problem::new(2, 3).with_radius(2.0), 0);
+        let params = learner.expect("valid").params();
+        assert_eq!((params.norm, params.regularization), (Some(15.0), Some(1.0 / 225.0)));
+        assert_eq!(params.curvature, Some(Curvature::Value(1.0 / 62.0)));
+        let safe = AioliParams { norm: Some(6.0), curvature: Some(Curvature::Safe), ..Default::default() };
+        assert_eq!(aioli(safe, 1).params().curvature, Some(Curvature::Value(0.125)));
+    }
+
+    /// d = 1, B = R = 1, so λ = 1 and κ = 1/4. Round 1, x = 1: b = 0, so s = 0, p = (½, ½), loss ln 2. Label 1 gives
+    /// r = ½, b = ½·½ = 1/4, c = 1/16, A = 17/16. Round 2, x = 1: m = (1/4)/(17/16) = 4/17, v = 16/17, and s solves
+    /// s + (8/17) tanh(s/2) = 4/17.
+    #[test]
+    fn two_rounds_by_hand() {
+        let mut learner = aioli(AioliParams { norm: Some(1.0), ..Default::default() }, 1);
+        let x = Features::Dense(&[1.0]);
+        let mut at = learner.prediction();
+        learner.predict(x, &mut at);
+        assert_eq!((&at.scores[..], &at.probabilities[..]), (&[0.0, 0.0][..], &[0.5, 0.5][..]));
+        learner.update(x, Target::class(1), &at);
+        assert_eq!(learner.b, [0.25]);
+        // Regret ≤ λB² + 0 + b²/A.
+        assert_close(learner.certificate().expect("has one"), 1.0 + 1.0 / 17.0, 1e-15, "certificate");
+        learner.predict(x, &mut at);
+        let s = at.scores[1] - at.scores[0];
+        assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-15, "equation (1)");
+        assert!(at.scores[1] > 0.0 && at.scores[0] == -at.scores[1]);
+    }
+
+    #[test]
+    fn follows_the_reference() {
+        let Some(reference) = shared_vector("aioli_T60_d5") else { return };
+        let of = |name: &str| number(&reference["params"][name]);
+        let params = AioliParams {
+            norm: Some(of("B")),
+            radius: Some(of("R")),
+            regularization: Some(of("lam")),
+            curvature: Some(Curvature::Value(of("kappa"))),
+            improper_weight: Some(of("weight")),
+        };
+        let mut learner = aioli(params, 5);
+        let mut at = learner.prediction();
+        let labels = numbers(&reference["data"]["y"]);
+        let logits = numbers(&reference["expected"]["logit"]);
+        for ((row, y), logit) in items(&reference["data"]["x"]).iter().zip(labels).zip(logits) {
+            let row = numbers(row);
+            learner.predict(Features::Dense(&row), &mut at);
+            assert_close(at.scores[1] - at.scores[0], logit, 1e-12, "logit");
+            learner.update(Features::Dense(&row), Target::class(usize::from(y > 0.0)), &at);
+        }
+        let (a, b) = (numbers(&reference["final_state"]["A"]), numbers(&reference["final_state"]["b"]));
+        let certificate = learner.certificate().expect("has one");
+        let want = of("lam") * of("B").powi(2) + learner.slack + quadratic(&a, &b);
+        assert_close(certificate, want, 1e-11, "certificate");
+        let summary = &reference["summary"];
+        assert!(number(&summary["regret"]) <= certificate && certificate <= number(&summary["bound"]));
+    }
+
+    /// FOLKLORE for two classes is this recursion in θ = w_1 - w_0 with λ/2, κ = γ and ρ = ½.
+    #[test]
+    fn is_binary_folklore_with_half_the_improper_weight() {
+        let folklore = FolkloreParams {
+            regularization: Some(0.3),
+            curvature: Some(Curvature::Value(0.2)),
+            ..Default::default()
+        };
+        let mut folklore = Folklore::new(folklore, Problem::new(2, 4), 0).expect("valid");
+        let mine = AioliParams {
+            regularization: Some(0.15),
+            curvature: Some(Curvature::Value(0.2)),
+            improper_weight: Some(0.5),
+            ..Default::default()
+        };
+        let mut mine = aioli(mine, 4);
+        let (theirs, ours) = (plays(&mut folklore, 80), plays(&mut mine, 80));
+        assert_eq!(ours.len(), 80);
+        for (a, b) in theirs.iter().zip(&ours) {
+            assert_close(b[1], a[1], 1e-12, "probability");
+        }
+    }
+
+    #[test]
+    fn late_feedback_expands_at_the_played_score() {
+        let mut learner = aioli(AioliParams::default(), 4);
+        plays(&mut learner, 10);
+        let x = Features::Dense(&[0.5, -0.2, 0.1, 0.9]);
+        let mut at = learner.prediction();
+        learner.predict(x, &mut at);
+        plays(&mut learner, 3);
+        let mut kept = Prediction::default();
+        kept.keep(&at);
+        let mut other = learner.clone();
+        learner.update(x, Target::class(0), &at);
+        other.update(x, Target::class(0), &kept);
+        assert_eq!(learner.b, other.b);
+        let mut now = learner.prediction();
+        let mut then = other.prediction();
+        learner.predict(x, &mut now);
+        other.predict(x, &mut then);
+        assert_eq!(now.scores, then.scores);
+        assert_ne!(now.scores, at.scores);
+    }
+
+    #[test]
+    fn a_soft_label_is_the_mixture_of_its_classes() {
+        let mut learner = aioli(AioliParams::default(), 4);
+        plays(&mut learner, 5);
+        let x = Features::Dense(&[0.5, -0.2, 0.1, 0.9]);
+        let mut at = learner.prediction();
+        learner.predict(x, &mut at);
+        let after = |y: Target<'_>| {
+            let mut learner = learner.clone();
+            learner.update(x, y, &at);
+            learner.b
+        };
+        let (zero, one) = (after(Target::class(0)), after(Target::class(1)));
+        for ((soft, zero), one) in after(Target::distribution(&[0.25, 0.75])).iter().zip(zero).zip(one) {
+            assert_close(*soft, 0.25 * zero + 0.75 * one, 1e-15, "b");
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! # FOLKLORE with a diagonal matrix
+//!
+//! [FOLKLORE](crate::full::folklore) with its matrix replaced by the diagonal, so that a round costs as much as one of
+//! gradient descent: for many, mostly zero features. No theorem covers it.
+//!
+//! ## Reference
+//!
+//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*, ALT 2022,
+//! arXiv:2110.03020, Algorithm 1, with a diagonal $A$; the diagonal version is not in the paper. `references.bib`:
+//! `agarwal2022folklore`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $B, R$ | `norm`, `radius` | bounds on the rows of the comparator and on $\lVert x \rVert_2$ |
+//! | $\lambda$ | `regularization` | start of the diagonal |
+//! | $\gamma$ | `gamma` | curvature of the surrogates |
+//! | $a_{kj}$ | `cells` | diagonal of $A$, class $k$ and feature $j$; stored as $a_{kj} - \lambda$ |
+//! | $G_{kj}$ | `cells` | linear term |
+//! | $z_t$ | `scores` | logits |
+//!
+//! $$ \tilde a_k = \tfrac12 \sum_j x_j^2/a_{kj}, \qquad
+//!    g_k = -\tfrac12 \sum_j x_j G_{kj}/a_{kj} + \tfrac12 \tilde a_k, \tag{1} $$
+//! $$ z = g - \tilde a \circ \sigma(z), \tag{2} $$
+//! $$ a_{kj} \mathrel{+}= \gamma\,p_k(1-p_k)\,x_j^2, \qquad G \mathrel{+}= (p - y - 2\gamma S z) \otimes x. \tag{3} $$
+//!
+//! ## Deviations
+//!
+//! * The full $Kd$ coordinates are kept, not $(K-1)d$: the reduced ones would not be diagonal.
+//! * A diagonal is no lower bound of the matrix that it replaces, so the surrogates bound nothing and there is no
+//!   certificate.
+//! * Defaults and importance weights are those of FOLKLORE.
+//!
+//! ## Cost
+//!
+//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ a Newton step of (2); memory $2Kd$ numbers, by
+//! feature, touched only where rows are non-zero.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::example::{Features, Target};
+use crate::kernel::curvature::{self, Curvature};
+use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
+use crate::kernel::softmax::covariance_times;
+use crate::kernel::vector::take;
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::param::{ParamError, positive};
+use crate::params;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+params! {
+    /// Parameters of [`FolkloreDiag`].
+    pub struct FolkloreDiagParams {
+        /// Bound $B$ on the Euclidean norm of every row of the comparator, > 0.
+        norm: f64 = "10 / radius",
+        /// Bound $R$ on the Euclidean norm of every row of data, > 0.
+        radius: f64 = "the stream's, or 1",
+        /// Start $\lambda$ of the diagonal, > 0.
+        regularization: f64 = "2 radius / norm",
+        /// Curvature $\gamma$: `safe`, `tight`, `paper` or a number > 0.
+        curvature: Curvature = "safe: 1 / (2 + 2 norm radius + ln(classes - 1))",
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct FolkloreDiag {
+    params: FolkloreDiagParams,
+    problem: Problem,
+    /// $\lambda$.
+    regularization: f64,
+    /// $\gamma$.
+    gamma: f64,
+    /// For every feature $K$ numbers $a_{kj} - \lambda$, then $K$ numbers $G_{kj}$: a row finds both in one place, and
+    /// what was never touched is 0.
+    cells: Vec<f64>,
+    rounds: u64,
+    /// $p - y - 2\gamma Sz$ of the round, then $\gamma p(1-p)$.
+    work: Vec<f64>,
+}
+
+impl Algorithm for FolkloreDiag {
+    type Params = FolkloreDiagParams;
+
+    const ABOUT: About = About {
+        name: "folklore-diag",
+        summary: "FOLKLORE with a diagonal matrix, for many features",
+        paper: Paper { key: "agarwal2022folklore", place: "Algorithm 1, with a diagonal matrix" },
+        guarantee: "none: the theorem is about the full matrix",
+        cost: "10 K nnz(x) flops a round",
+        memory: "2 K d numbers",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+    };
+
+    fn new(params: FolkloreDiagParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let regularization =
+            positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
+        let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
+        let paper = curvature::folklore_paper(norm * radius, k);
+        let gamma = params.curvature.unwrap_or_default().coefficient(log_odds, paper);
+        let gamma = positive("curvature", gamma)?;
+        Ok(Self {
+            params: FolkloreDiagParams {
+                norm: Some(norm),
+                radius: Some(radius),
+                regularization: Some(regularization),
+                curvature: Some(Curvature::Value(gamma)),
+            },
+            problem: Problem { radius: Some(radius), ..problem },
+            regularization,
+            gamma,
+            cells: vec![0.0; 2 * k * d],
+            rounds: 0,
+            work: vec![0.0; 2 * k],
+        })
+    }
+
+    fn params(&self) -> FolkloreDiagParams {
+        self.params.clone()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        problem.classes.saturating_mul(problem.features).saturating_mul(2)
+    }
+}
+
+impl Predictor for FolkloreDiag {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        let k = self.problem.classes;
+        Prediction::sized(k, 2 * k + scratch_len(k))
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let k = self.problem.classes;
+        let rest = &mut &mut out.scratch[..];
+        let (a, g) = (take(rest, k), take(rest, k));
+        a.fill(0.0);
+        g.fill(0.0);
+        for (feature, value) in x.iter() {
+            let (growth, gradient) = self.cells[feature * 2 * k..][..2 * k].split_at(k);
+            for (((a, g), growth), gradient) in a.iter_mut().zip(&mut *g).zip(growth).zip(gradient) {
+                let half = 0.5 * value / (self.regularization + growth);
+                *a += half * value;
+                *g -= half * gradient;
+            }
+        }
+        for (g, a) in g.iter_mut().zip(&*a) {
+            *g += 0.5 * a; // eq. (1)
+        }
+        solve(a, g, &mut out.scores, &mut out.probabilities, rest); // eq. (2)
+        out.stamp = Some(self.rounds);
+    }
+}
+
+impl OnlineLearner for FolkloreDiag {
+    /// The surrogate is expanded at the scores that were played; nothing else of the prediction is needed.
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let k = self.problem.classes;
+        let (coefficient, curved) = self.work.split_at_mut(k);
+        let p = &at.probabilities;
+        covariance_times(p, &at.scores, curved);
+        coefficient.copy_from_slice(p);
+        y.truth.subtract_from(coefficient);
+        for ((coefficient, curved), p) in coefficient.iter_mut().zip(curved.iter_mut()).zip(p) {
+            *coefficient = y.weight * (*coefficient - 2.0 * self.gamma * *curved);
+            *curved = y.weight * self.gamma * p * (1.0 - p);
+        }
+        for (feature, value) in x.iter() {
+            let (growth, gradient) = self.cells[feature * 2 * k..][..2 * k].split_at_mut(k);
+            let parts = growth.iter_mut().zip(gradient).zip(&*curved).zip(&*coefficient);
+            for (((growth, gradient), curved), coefficient) in parts {
+                *growth += curved * value * value; // eq. (3)
+                *gradient += coefficient * value;
+            }
+        }
+        self.rounds += 1;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let k = self.problem.classes;
+        if classes < k || features < self.problem.features {
+            return false;
+        }
+        let mut cells = vec![0.0; 2 * classes * features];
+        for (old, new) in self.cells.chunks_exact(k).zip(cells.chunks_exact_mut(classes)) {
+            new[..k].copy_from_slice(old);
+        }
+        self.cells = cells;
+        self.work = vec![0.0; 2 * classes];
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+}
+
+impl State for FolkloreDiag {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let shape = vec![self.problem.features, 2, self.problem.classes];
+        vec![Tensor::real("cells", shape, &mut self.cells), Tensor::count("rounds", &mut self.rounds)]
+    }
+
+    fn restored(&mut self) -> bool {
+        self.cells.chunks_exact(2 * self.problem.classes).all(|cell| {
+            let (growth, _) = cell.split_at(self.problem.classes);
+            growth.iter().all(|growth| *growth >= 0.0)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::fixed_point::FixedPoint;
+    use crate::loss::logistic::sigmoid;
+    use crate::testing::{assert_close, unit_rows};
+
+    fn learner(classes: usize, features: usize) -> FolkloreDiag {
+        let params = FolkloreDiagParams { norm: Some(2.0), ..Default::default() };
+        FolkloreDiag::new(params, Problem::new(classes, features), 0).expect("valid parameters")
+    }
+
+    /// K = 2, d = 1, B = 2, R = 1: λ = 1, γ = 1/6. Round 1 at x = 1: ã = ½, g = ¼, and z = ¼ - ½·½ = 0 solves (2). With
+    /// y = 0: a = 1 + γ/4, G = (-½, ½). Round 2 at x = 1: ã = 1/(2a), g = ±1/(4a) + ã/2, so δ = z_0 - z_1 solves
+    /// δ = 1/(2a) - (σ(δ) - σ(-δ))/(2a), that is aδ = σ(-δ).
+    #[test]
+    fn by_hand() {
+        let mut learner = learner(2, 1);
+        let mut at = learner.prediction();
+        learner.predict(Features::Dense(&[1.0]), &mut at);
+        assert_eq!((&at.scores, &at.probabilities), (&vec![0.0; 2], &vec![0.5; 2]));
+        learner.update(Features::Dense(&[1.0]), Target::class(0), &at);
+        learner.predict(Features::Dense(&[1.0]), &mut at);
+        let delta = at.scores[0] - at.scores[1];
+        assert_close((1.0 + 1.0 / 24.0) * delta, sigmoid(-delta), 1e-15, "δ");
+        assert_close(at.probabilities[0], sigmoid(delta), 1e-15, "p");
+    }
+
+    /// Against the formulas with dense matrices of the diagonal; rows dense and sparse, hard and soft labels, weights.
+    #[test]
+    fn follows_the_plain_recursion() {
+        let (k, d, lambda) = (3, 4, 1.0);
+        let mut learner = learner(k, d);
+        let gamma = learner.gamma;
+        let (mut a, mut g) = (vec![lambda; k * d], vec![0.0; k * d]);
+        let inner = FixedPoint::full(k);
+        let (mut at, mut scratch) = (learner.prediction(), vec![0.0; inner.scratch_len()]);
+        for (t, mut x) in unit_rows(6, 200, d).into_iter().enumerate() {
+            x[t % d] = 0.0;
+            let indices: Vec<u32> = (0..d as u32).filter(|i| *i as usize != t % d).collect();
+            let values: Vec<f64> = indices.iter().map(|i| x[*i as usize]).collect();
+            let sparse = Features::Sparse { indices: &indices, values: &values };
+            let features = if t % 2 == 0 { Features::Dense(&x) } else { sparse };
+            learner.predict(features, &mut at);
+
+            let (mut tilde, mut linear, mut z) = (vec![0.0; k * k], vec![0.0; k], vec![0.0; k]);
+            for class in 0..k {
+                for j in 0..d {
+                    tilde[class * (k + 1)] += 0.5 * x[j] * x[j] / a[class * d + j];
+                    linear[class] -= 0.5 * x[j] * g[class * d + j] / a[class * d + j];
+                }
+                linear[class] += 0.5 * tilde[class * (k + 1)];
+            }
+            let p = inner.solve(&tilde, &linear, &mut z, &mut scratch).probabilities.to_vec();
+            (0..k).for_each(|class| assert_close(at.scores[class], z[class], 1e-12, "z"));
+
+            let soft = [0.5, 0.25, 0.25];
+            let (y, weight) = if t % 3 == 0 {
+                (soft.to_vec(), 2.0)
+            } else {
+                ((0..k).map(|c| f64::from(c == t % k)).collect(), 1.0)
+            };
+            let target = if t % 3 == 0 { Target::distribution(&soft) } else { Target::class(t % k) };
+            learner.update(features, target.weighted(weight), &at);
+            let mean: f64 = p.iter().zip(&z).map(|(p, z)| p * z).sum();
+            for class in 0..k {
+                let c = p[class] - y[class] - 2.0 * gamma * p[class] * (z[class] - mean);
+                for j in 0..d {
+                    a[class * d + j] += weight * gamma * p[class] * (1.0 - p[class]) * x[j] * x[j];
+                    g[class * d + j] += weight * c * x[j];
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error = |params| FolkloreDiag::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
+        assert_eq!(
+            error(FolkloreDiagParams { norm: Some(f64::NAN), ..Default::default() }),
+            "norm = NaN: must be a finite number > 0"
+        );
+        assert_eq!(
+            error(FolkloreDiagParams { regularization: Some(-1.0), ..Default::default() }),
+            "regularization = -1: must be a finite number > 0"
+        );
+    }
+}

@@ -1,0 +1,512 @@
+//! # GAF: the Gaussian aggregating forecaster for the logistic loss
+//!
+//! Exponential weights over all linear predictors, made efficient: quadratic surrogates keep the posterior Gaussian, and
+//! the forecast is its mean softmax. The surrogates are expanded at a point found after the label is known.
+//!
+//! ## Reference
+//!
+//! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Mixability made efficient: Fast online multiclass logistic
+//! regression*, NeurIPS 2021, arXiv:2110.03960: Algorithm 1, Theorem 1, Corollary 2. `references.bib`:
+//! `jezequel2021gaf`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $K, d, n$ | `problem` | classes, features, rounds |
+//! | $B, R$ | `norm`, `radius` | bounds on $\lVert W \rVert_F$ of the comparator and on $\lVert x \rVert_2$ |
+//! | $\lambda$ | `regularization` | weight of $\lVert W \rVert_F^2$ |
+//! | $\beta$ | `curvature` | curvature of the surrogates |
+//! | $A_t, b_t$ | [`GaussianForecaster`] | in the $K-1$ coordinates of [`LogitBasis`] |
+//! | $m, \mu$ | `samples`, `smoothing` | samples of the posterior, weight of the uniform distribution |
+//! | $\hat p_t$ | `probabilities` | `scores` are $\ln \hat p_t$ |
+//!
+//! With Helmert's $V$, the posterior of the logits $Vz$ is $z \sim N(z_0, \tilde A)$ with the moments of
+//! [`GaussianForecaster`], whose equations (1) to (4) are a round, and
+//!
+//! $$ \hat p_t = (1 - \mu)\,\mathbb{E}\,\sigma(Vz) + \mu/K, \tag{1} $$
+//! $$ z^+ = z_0 + \tilde A V^\top y - \tilde A V^\top \sigma(Vz^+). \tag{2} $$
+//!
+//! For every $\lVert W \rVert_F \le B$, $\beta$ at most the default, $\lambda \ge 4R^2\max(4, Kd)$ and exact expectations,
+//!
+//! $$ \mathrm{Regret}(W) \le \lambda B^2 + Kd\,(\tfrac12 + 2\sqrt3/\beta) \ln(1 + T\beta R^2/(2\lambda)). \tag{3} $$
+//!
+//! The certificate, equation (5) of [`GaussianForecaster`], needs only the condition on $\beta$: it is about what was
+//! forecast, sampled or not, on time or late.
+//!
+//! ## Deviations
+//!
+//! * The covariance is $\tfrac12\Phi^\top A^{-1}\Phi$ (the paper's Algorithm 1 lacks the ½), and $b$ uses the Hessian at the
+//!   point found after the label: only so is that point the posterior's next mean, on which the proof rests.
+//! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest.
+//! * For two and three classes the expectation is computed by quadrature. Above, 100 samples in antithetic pairs and
+//!   $\mu = 10^{-3}$; the paper's $\mu$ exceeds ½ for any affordable $m$.
+//! * Samples of the round after $t$ rounds come from stream $2^{63} + t$ of the seed, so that predicting changes nothing and
+//!   all rows of a round share their samples.
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$ whatever the
+//!   units of $x$. The default $\lambda$ is the corollary's $32dKR^2$, which keeps forecasts near uniform for long;
+//!   experiments take a smaller one.
+//! * Soft labels are accepted: mixability extends to them by Hölder's inequality.
+//! * Importance weights multiply a round's loss; the guarantee is then about the weighted regret.
+//! * The state does not depend on what was forecast, so late feedback gives the posterior of the order in which it came.
+//!
+//! ## Cost
+//!
+//! `predict` $2q^2d^2$ flops with $q = K-1$, and the expectation: $36s$ nodes per direction for logits of standard
+//! deviation $s$, or $mK^2$; `update` $q^3d^2$ (amortised by the blocked engine); memory $(K-1)^2d^2$ numbers.
+
+use super::gaussian_forecaster::{Forecast, GaussianForecaster, MixableLoss, Posterior};
+use crate::algorithm::{self, About, Algorithm, Paper};
+use crate::bounds;
+use crate::example::{Batch, Features, Target, Truth};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::kernel::basis::LogitBasis;
+use crate::kernel::curvature::gaf_beta;
+use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
+use crate::kernel::fixed_point::FixedPoint;
+use crate::kernel::linalg::{Into, columns, columns_mut, product};
+use crate::kernel::softmax::softmax;
+use crate::kernel::vector::{max_abs, take};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::logistic;
+use crate::param::{ParamError, positive};
+use crate::params;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::rng::Rng;
+use crate::state::{State, Tensor};
+
+/// Samples where there is no quadrature.
+const SAMPLES: u64 = 100;
+
+/// Smoothing of sampled expectations.
+const SMOOTHING: f64 = 1e-3;
+
+/// The first of the generator's streams that rounds take.
+const STREAMS: u64 = 1 << 63;
+
+/// The largest trace of $\tilde A$ that the inner problem is solved for: rounding spoils what is much larger.
+const LARGEST_TRACE: f64 = 1e12;
+
+/// The largest logits at which a loss is expanded.
+const LARGEST_LOGIT: f64 = 1e8;
+
+/// No probability counts as less than this.
+const LEAST: f64 = 1e-300;
+
+params! {
+    /// Parameters of [`Gaf`].
+    pub struct GafParams {
+        /// Bound $B$ on the Frobenius norm of the comparator, > 0.
+        norm: f64 = "30 / radius",
+        /// Bound $R$ on the Euclidean norm of every row of data, > 0.
+        radius: f64 = "the stream's, or 1",
+        /// Weight $\lambda$ of the comparator's squared Frobenius norm, > 0.
+        regularization: f64 = "32 features classes radius^2",
+        /// Curvature $\beta$ of the surrogates, > 0; the guarantee needs at most the default.
+        curvature: f64 = "1 / (ln(classes)/2 + norm radius + 1)",
+        /// Weight $\mu$ of the uniform distribution in the forecast, from 0 to less than 1.
+        smoothing: f64 = "0 with quadrature, 0.001 with samples",
+        /// Samples $m$ of the posterior, >= 1. Unset for 2 or 3 classes: quadrature instead.
+        samples: u64 = "quadrature for classes <= 3, else 100",
+    }
+}
+
+/// The multiclass logistic loss in the coordinates of a [`LogitBasis`], and GAF's forecast for it.
+#[derive(Clone, Debug)]
+pub struct LogisticLoss {
+    inner: FixedPoint,
+    beta: f64,
+    smoothing: f64,
+    samples: Option<u64>,
+    seed: u64,
+}
+
+impl LogisticLoss {
+    fn basis(&self) -> &LogitBasis {
+        self.inner.basis().expect("made with a basis")
+    }
+
+    fn classes(&self) -> usize {
+        self.basis().classes()
+    }
+}
+
+impl MixableLoss for LogisticLoss {
+    fn dimension(&self) -> usize {
+        self.inner.dimension()
+    }
+
+    fn outputs(&self) -> (usize, usize) {
+        (self.classes(), self.classes())
+    }
+
+    fn scratch_len(&self) -> usize {
+        let (k, q) = (self.classes(), self.dimension());
+        (4 * k).max(self.inner.scratch_len() + k + 2 * q + q * q).max(k * q + k + (3 * k).max(q * (k + 1)))
+    }
+
+    fn mixability(&self) -> f64 {
+        1.0
+    }
+
+    fn curvature(&self) -> f64 {
+        self.beta
+    }
+
+    fn value(&self, z: &[f64], y: Truth<'_>, scratch: &mut [f64]) -> f64 {
+        let logits = &mut scratch[..self.classes()];
+        self.inner.expand(z, logits);
+        self.forecast_loss(logits, y)
+    }
+
+    fn expand(&self, z: &[f64], y: Truth<'_>, gradient: &mut [f64], factor: &mut [f64], scratch: &mut [f64]) {
+        let k = self.classes();
+        let rest = &mut { scratch };
+        let (logits, p, tails, column) = (take(rest, k), take(rest, k), take(rest, k), take(rest, k));
+        self.inner.expand(z, logits);
+        softmax(logits, p);
+        self.inner.covariance_factor(p, factor, tails, column);
+        y.subtract_from(p);
+        self.inner.reduce(p, gradient);
+    }
+
+    /// Equation (1).
+    fn substitute(&self, posterior: Posterior<'_>, out: Forecast<'_>, scratch: &mut [f64]) {
+        let (k, q) = (self.classes(), self.dimension());
+        let rest = &mut { scratch };
+        let (mean, spread) = (take(rest, k), take(rest, k * q));
+        self.inner.expand(posterior.mean, mean);
+        factor(self.basis(), posterior.covariance, spread, rest);
+        let p = out.probabilities;
+        match self.samples {
+            _ if !posterior.normals.is_empty() => {
+                let given = |at: u64, xi: &mut [f64]| {
+                    self.inner.reduce(&posterior.normals[at as usize * k..][..k], xi);
+                };
+                monte_carlo(mean, spread, (posterior.normals.len() / k) as u64, given, p, rest);
+            }
+            None => quadrature(mean, spread, p),
+            Some(samples) => {
+                let mut rng = Rng::new(self.seed, STREAMS.wrapping_add(posterior.round));
+                let draw = |at: u64, xi: &mut [f64]| {
+                    xi.iter_mut().for_each(|xi| *xi = if at.is_multiple_of(2) { rng.normal() } else { -*xi });
+                };
+                monte_carlo(mean, spread, samples, draw, p, rest);
+            }
+        }
+        for (p, score) in p.iter_mut().zip(out.scores) {
+            *p = (1.0 - self.smoothing) * *p + self.smoothing / k as f64; // eq. (1)
+            *score = p.max(LEAST).ln();
+        }
+    }
+
+    fn forecast_loss(&self, scores: &[f64], y: Truth<'_>) -> f64 {
+        match y {
+            Truth::Class(label) => logistic::loss(scores, label.index()),
+            Truth::Distribution(y) => logistic::soft_loss(scores, y),
+            Truth::Value(value) => panic!("a classifier was given the real-valued target {value}"),
+        }
+    }
+
+    /// Equation (2): the inner problem of FOLKLORE. Out of all proportion, as for huge rows, it is cut to size: a surrogate
+    /// is a lower bound of the loss wherever it is expanded.
+    fn settle(&self, a: &[f64], z0: &[f64], y: Truth<'_>, z: &mut [f64], _: &mut [f64], scratch: &mut [f64]) {
+        let (k, q) = (self.classes(), self.dimension());
+        let rest = &mut { scratch };
+        let (target, reduced, g) = (take(rest, k), take(rest, q), take(rest, q));
+        target.fill(0.0);
+        y.subtract_from(target);
+        self.inner.reduce(target, reduced);
+        let capped = take(rest, q * q);
+        let cap = (LARGEST_TRACE / a.iter().step_by(q + 1).sum::<f64>()).min(1.0);
+        for (capped, a) in capped.iter_mut().zip(a) {
+            *capped = cap * a;
+        }
+        g.copy_from_slice(z0);
+        let a = columns(capped, q, q);
+        product(columns_mut(g, q, 1), Into::Add, -1.0, a, columns(reduced, q, 1));
+        self.inner.solve(capped, g, z, rest); // eq. (2)
+        let cap = (LARGEST_LOGIT / max_abs(z)).min(1.0);
+        z.iter_mut().for_each(|z| *z *= cap);
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Gaf {
+    params: GafParams,
+    seed: u64,
+    forecaster: GaussianForecaster<LogisticLoss>,
+}
+
+impl Gaf {
+    /// The loss with the parameters in use, for `classes`.
+    fn loss(params: &GafParams, classes: usize, seed: u64) -> LogisticLoss {
+        LogisticLoss {
+            inner: FixedPoint::reduced(LogitBasis::new(classes)),
+            beta: params.curvature.expect("resolved"),
+            smoothing: params.smoothing.expect("resolved"),
+            samples: params.samples,
+            seed,
+        }
+    }
+
+    /// $\ln\det(A_T/\lambda)$, see [`crate::bounds::gaf_log_det`].
+    pub fn log_det(&self) -> f64 {
+        self.forecaster.log_det()
+    }
+}
+
+impl Algorithm for Gaf {
+    type Params = GafParams;
+
+    const ABOUT: About = About {
+        name: "gaf",
+        summary: "Gaussian aggregating forecaster: the mean softmax of a Gaussian posterior",
+        paper: Paper { key: "jezequel2021gaf", place: "Algorithm 1, Theorem 1" },
+        guarantee: "regret <= lambda B^2 + K d (1/2 + 2 sqrt(3)/beta) ln(1 + T beta R^2/(2 lambda)) in the Frobenius ball",
+        cost: "2(K-1)^2 d^2 + (K-1)^3 d^2 flops a round, and the expectation",
+        memory: "(K-1)^2 d^2 numbers",
+        forecast: algorithm::Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+    };
+
+    fn new(params: GafParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let default = 32.0 * (d * k) as f64 * radius * radius;
+        let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
+        let curvature = positive("curvature", params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
+        let samples = params.samples.or((!has_quadrature(k)).then_some(SAMPLES));
+        if samples == Some(0) {
+            return Err(ParamError::invalid("samples", 0, "at least 1"));
+        }
+        let smoothing = params.smoothing.unwrap_or(if samples.is_some() { SMOOTHING } else { 0.0 });
+        if !(0.0..1.0).contains(&smoothing) {
+            return Err(ParamError::invalid("smoothing", smoothing, "at least 0 and less than 1"));
+        }
+        let params = GafParams {
+            norm: Some(norm),
+            radius: Some(radius),
+            regularization: Some(regularization),
+            curvature: Some(curvature),
+            smoothing: Some(smoothing),
+            samples,
+        };
+        let problem = Problem { radius: Some(radius), ..problem };
+        let forecaster = GaussianForecaster::new(Self::loss(&params, k, seed), problem, regularization);
+        Ok(Self { params, seed, forecaster })
+    }
+
+    fn params(&self) -> GafParams {
+        self.params.clone()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        crate::kernel::lowrank_inverse::LowRankInverse::numbers(problem.classes - 1, problem.features)
+    }
+}
+
+impl Predictor for Gaf {
+    fn problem(&self) -> &Problem {
+        self.forecaster.problem()
+    }
+
+    fn prediction(&self) -> Prediction {
+        self.forecaster.prediction()
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        self.forecaster.predict(x, out);
+    }
+}
+
+impl OnlineLearner for Gaf {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        self.forecaster.update(x, y, at);
+    }
+
+    fn rounds(&self) -> u64 {
+        self.forecaster.rounds()
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let setting = setting(self.problem(), norm, self.rounds());
+        let lambda = self.params.regularization.expect("resolved");
+        let beta = self.params.curvature.expect("resolved");
+        let (k, d) = (setting.classes as f64, setting.features as f64);
+        let theorem = crate::kernel::curvature::gaf_beta(norm * setting.radius, setting.classes);
+        let holds = beta <= theorem
+            && lambda >= 4.0 * setting.radius.powi(2) * (k * d).max(4.0)
+            && self.params.samples.is_none()
+            && self.params.smoothing == Some(0.0);
+        let why = "it needs the default curvature and regularization, and exact expectations (quadrature)";
+        let bound = provided(holds, why, || bounds::gaf(&setting, lambda, beta));
+        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
+    }
+
+    fn lookahead(&self) -> usize {
+        self.forecaster.lookahead()
+    }
+
+    fn prepare(&mut self, coming: &dyn Batch) {
+        self.forecaster.prepare(coming);
+    }
+
+    /// New classes and features start at the regulariser; the parameters keep the values that they were made with, and
+    /// samples replace a quadrature that there is none of.
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let problem = self.forecaster.problem();
+        if classes < problem.classes || features < problem.features {
+            return false;
+        }
+        let problem = Problem { classes, features, ..problem.clone() };
+        if !has_quadrature(classes) {
+            self.params.samples.get_or_insert(SAMPLES);
+        }
+        self.forecaster.grow_to(Self::loss(&self.params, classes, self.seed), problem);
+        true
+    }
+
+    fn certificate(&self) -> Option<f64> {
+        Some(self.forecaster.certificate_for(self.params.norm.expect("resolved")))
+    }
+}
+
+impl State for Gaf {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = self.forecaster.tensors();
+        tensors.push(Tensor::count("seed", &mut self.seed));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.forecaster.loss_mut().seed = self.seed;
+        self.forecaster.restored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, items, number, numbers, plays, shared_vector};
+
+    fn gaf(params: GafParams, classes: usize, features: usize, seed: u64) -> Gaf {
+        Gaf::new(params, Problem::new(classes, features), seed).expect("valid")
+    }
+
+    #[test]
+    fn parameters_are_checked_and_resolved() {
+        let error = |params| Gaf::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
+        let bad = GafParams { smoothing: Some(1.0), ..Default::default() };
+        assert_eq!(error(bad), "smoothing = 1: must be at least 0 and less than 1");
+        let bad = GafParams { samples: Some(0), ..Default::default() };
+        assert_eq!(error(bad), "samples = 0: must be at least 1");
+        let params = gaf(GafParams { norm: Some(3.0), ..Default::default() }, 3, 2, 0).params();
+        assert_eq!((params.samples, params.smoothing), (None, Some(0.0)));
+        assert_eq!(params.regularization, Some(192.0));
+        assert_close(params.curvature.expect("resolved"), 1.0 / (0.5 * 3f64.ln() + 4.0), 1e-15, "beta");
+        let params = gaf(GafParams::default(), 4, 2, 0).params();
+        assert_eq!((params.samples, params.smoothing), (Some(100), Some(1e-3)));
+    }
+
+    /// K = 2, d = 1, λ = ½, x = 1, label 0. Ã = N/2 = 1 in the coordinate z = (z_0 - z_1)/√2, z_0 - z_1 = √2 z =: δ.
+    /// After the label, z⁺ = Ã V^T(y - p) with V^T(y - p) = √2 p_1, so δ⁺ = 2σ(-δ⁺), the next round's mean.
+    #[test]
+    fn one_round_by_hand() {
+        let params = GafParams { regularization: Some(0.5), ..Default::default() };
+        let mut learner = gaf(params, 2, 1, 0);
+        let x = Features::Dense(&[1.0]);
+        let mut at = learner.prediction();
+        learner.predict(x, &mut at);
+        assert_close(at.probabilities[0], 0.5, 1e-15, "symmetric");
+        learner.update(x, Target::class(0), &at);
+        // δ = 2σ(-δ): 0.6750614… by bisection.
+        let (mut low, mut high) = (0.0f64, 2.0f64);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if middle < 2.0 * logistic::sigmoid(-middle) { low = middle } else { high = middle }
+        }
+        // With no variance left out of the samples: one zero sample is the softmax of the mean.
+        at.normals = vec![0.0, 0.0];
+        learner.predict(x, &mut at);
+        assert_close(at.probabilities[0], logistic::sigmoid(low), 1e-12, "the mean");
+    }
+
+    #[test]
+    fn follows_the_reference() {
+        let Some(reference) = shared_vector("gaf_K3_practical") else { return };
+        let of = |name: &str| number(&reference["params"][name]);
+        let params = GafParams {
+            norm: Some(of("B")),
+            radius: Some(of("R")),
+            regularization: Some(of("lam")),
+            curvature: Some(of("beta")),
+            smoothing: Some(of("mu")),
+            samples: None,
+        };
+        let samples = 20_000;
+        let mut sampled = gaf(GafParams { samples: Some(samples), ..params.clone() }, 3, 3, 9);
+        let mut learner = gaf(params, 3, 3, 0);
+        let (mut at, mut at_sampled) = (learner.prediction(), sampled.prediction());
+        let labels = numbers(&reference["data"]["y"]);
+        let expected = &reference["expected"];
+        for (t, (row, y)) in items(&reference["data"]["x"]).iter().zip(labels).enumerate() {
+            let row = numbers(row);
+            let (x, y) = (Features::Dense(&row), Target::class(y as usize));
+            learner.predict(x, &mut at);
+            sampled.predict(x, &mut at_sampled);
+            let probabilities = numbers(&expected["probs"][t]);
+            let deviations = numbers(&expected["sample_sd"][t]);
+            for k in 0..3 {
+                assert_close(at.probabilities[k], probabilities[k], 1e-10, "probability");
+                let error = (at_sampled.probabilities[k] - probabilities[k]).abs();
+                assert!(error <= 6.0 * deviations[k] / (samples as f64).sqrt(), "round {t}: {error}");
+            }
+            learner.update(x, y, &at);
+            sampled.update(x, y, &at_sampled);
+        }
+        let regret = number(&reference["summary"]["regret"]);
+        let certificate = learner.certificate().expect("has one");
+        assert!(regret <= certificate, "{regret} {certificate}");
+    }
+
+    #[test]
+    fn samples_depend_on_seed_and_round_alone() {
+        let params = GafParams { regularization: Some(0.5), ..Default::default() };
+        let run = |seed| plays(&mut gaf(params.clone(), 5, 3, seed), 20);
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+        let mut learner = gaf(params, 5, 3, 1);
+        plays(&mut learner, 3);
+        let (mut once, mut twice) = (learner.prediction(), learner.prediction());
+        learner.predict(Features::Dense(&[0.3, 0.2, 0.1]), &mut once);
+        learner.predict(Features::Dense(&[0.3, 0.2, 0.1]), &mut twice);
+        assert_eq!(once.probabilities, twice.probabilities);
+    }
+
+    #[test]
+    fn the_general_newton_settles_where_the_inner_problem_does() {
+        let learner = gaf(GafParams::default(), 4, 1, 0);
+        let loss = learner.forecaster.loss();
+        let a = [3.0, 0.5, -1.0, 0.5, 2.0, 0.25, -1.0, 0.25, 20.0];
+        let (mut z, mut other) = ([0.0; 3], [0.0; 3]);
+        let mut scratch = vec![0.0; loss.scratch_len()];
+        let y = Truth::Distribution(&[0.1, 0.2, 0.0, 0.7]);
+        let mut room = [0.0; super::super::gaussian_forecaster::settle_len(3)];
+        loss.settle(&a, &[4.0, -1.0, 9.0], y, &mut z, &mut room, &mut scratch);
+        super::super::gaussian_forecaster::newton(
+            loss,
+            &a,
+            &[4.0, -1.0, 9.0],
+            y,
+            &mut other,
+            &mut room,
+            &mut scratch,
+        );
+        (0..3).for_each(|i| assert_close(other[i], z[i], 1e-12, "z"));
+    }
+}

@@ -1,0 +1,604 @@
+//! # Kernel AIOLI: improper online logistic regression in a reproducing kernel Hilbert space
+//!
+//! [AIOLI](super::aioli) with $x^\top x'$ replaced by a kernel $k(x, x')$: two classes, non-linear comparators, logarithmic
+//! regret in the effective dimension. Every round stores its row, so time and memory grow.
+//!
+//! ## Reference
+//!
+//! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Efficient improper learning for online logistic regression*,
+//! COLT 2020, arXiv:2003.08109: section 4.1. `references.bib`: `jezequel2020aioli`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $B$ | `norm` | bound on the comparator's norm in the Hilbert space |
+//! | $R$ | `radius` | bound on $\sqrt{k(x, x)}$ |
+//! | $\lambda, \kappa, \rho$ | `regularization`, `kappa`, `improper_weight` | as in [AIOLI](super::aioli) |
+//! | $x_1 \dots x_t$ | `rows` | the rows stored |
+//! | $w_s$ | `root_weights` | weight $\kappa p_0p_1$ of $x_s$ in $A = \lambda I + \sum_s w_s \Phi_s\Phi_s^\top$; its root is stored |
+//! | $c_s$ | `coefficients` | of $x_s$ in $b = \sum_s c_s \Phi_s$ |
+//! | $L$ | `factor` | $LL^\top = \lambda I + D^{1/2} K_t D^{1/2}$ with $D = \mathrm{diag}(w)$ and the kernel matrix $K_t$ |
+//! | $f$ | `projected` | $L^{-1} D^{1/2} K_t c$ |
+//! | $k_t, a$ | | $(k(x_s, x))_s$ and $L^{-1} D^{1/2} k_t$ |
+//!
+//! $$ m = (k_t^\top c - a^\top f)/\lambda, \quad v = (k(x, x) - \lVert a \rVert^2)/\lambda, \quad s + \tfrac{\rho v}{2} \tanh\tfrac s2 = m, \tag{1} $$
+//! $$ w_t = \kappa p_0p_1, \qquad c_t = \kappa p_0p_1 s + \tfrac12 r, \qquad r = y_1 p_0 - y_0 p_1, \tag{2} $$
+//! $$ L \text{ gets the row } (\sqrt{w_t}\,a, \sqrt{\lambda(1 + w_t v)}), \qquad f \mathrel{+}= c_t a \text{ and one entry.} \tag{3} $$
+//!
+//! For every comparator of norm at most $B$, data-dependent and before the labels are known:
+//!
+//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 - \textstyle\sum_t (r_t s_t + \kappa p_0p_1 s_t^2) + (c^\top K_T c - \lVert f \rVert^2)/\lambda \tag{4} $$
+//! $$ \phantom{\mathrm{Regret}(\theta)} \le \lambda B^2 + \tfrac{1}{2\kappa} \ln\det(I + \tfrac{\kappa}{4\lambda} K_T). \tag{5} $$
+//!
+//! ## Deviations
+//!
+//! * As in [AIOLI](super::aioli): the factor ½, the stable coefficients, the scalar equation, soft labels, weights.
+//! * $f$ is updated in $O(t)$ by the $a$ that the prediction computed; coefficients are never divided by $\sqrt{w}$, which
+//!   underflows.
+//! * At most `max_rounds` rows are stored. After that the learner goes on predicting and stops learning; the certificate,
+//!   which would no longer cover all rounds, is withdrawn. 4096 rows take 67 megabytes.
+//! * A row with $k(x, x) > 10^{300}\lambda$, where squares overflow, is forecast as ½ and not learnt.
+//!
+//! ## Cost
+//!
+//! `predict` $2td + t^2$ flops and `update` $4t$ after $t$ rounds; memory $t^2/2 + td$ numbers. The scratch of a
+//! prediction grows with $t$, so this learner allocates.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
+use crate::bounds::aioli_certificate;
+use crate::example::{Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::kernel::curvature::{self, Curvature};
+use crate::kernel::scalar_root::shrink;
+use crate::kernel::vector::{axpy, dot};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::logistic::sigmoid;
+use crate::param::{ParamError, non_negative, positive};
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+use crate::{param_words, params};
+
+/// The largest $k(x, x)/\lambda$ with which nothing overflows.
+const LARGEST: f64 = 1e300;
+
+/// Numbers of scratch before the dense copy of $x$: $k(x, x)$ and $v$.
+const HEAD: usize = 2;
+
+param_words! {
+    /// A kernel $k(u, v)$.
+    pub enum Kernel {
+        /// $u^\top v$.
+        Linear = "linear",
+        /// $(u^\top v + \text{offset})^{\text{degree}}$.
+        Polynomial = "polynomial",
+        /// $\exp(-\lVert u - v \rVert^2 / (2\,\text{length\_scale}^2))$.
+        Rbf = "rbf",
+    }
+}
+
+params! {
+    /// Parameters of [`KernelAioli`].
+    pub struct KernelAioliParams {
+        /// `linear`, `polynomial` or `rbf`.
+        kernel: Kernel = "rbf",
+        /// Degree of the polynomial kernel, from 1 to 100.
+        degree: u64 = "2",
+        /// Offset of the polynomial kernel, >= 0.
+        offset: f64 = "1",
+        /// Length scale of the rbf kernel, > 0.
+        length_scale: f64 = "1",
+        /// Bound $B$ on the norm of the comparator in the kernel's Hilbert space, > 0.
+        norm: f64 = "30 / radius",
+        /// Bound $R$ on $\sqrt{k(x, x)}$, > 0.
+        radius: f64 = "from the stream's r, or r = 1: r for linear, (r^2 + offset)^(degree/2) for polynomial, 1 for rbf",
+        /// Weight $\lambda$ of the comparator's squared norm, > 0.
+        regularization: f64 = "1 / norm^2",
+        /// Curvature $\kappa$ of the surrogates: `paper`, `safe`, `tight` or a number > 0.
+        curvature: Curvature = "paper: 1 / (2 (1 + norm radius))",
+        /// Weight $\rho$ of the coming round's losses, >= 0; the guarantee needs 1.
+        improper_weight: f64 = "1",
+        /// Rows that are stored at most, >= 1: after that the learner stops learning.
+        max_rounds: u64 = "4096",
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct KernelAioli {
+    params: KernelAioliParams,
+    problem: Problem,
+    kernel: Kernel,
+    degree: i32,
+    offset: f64,
+    length_scale: f64,
+    /// $\lambda$.
+    regularization: f64,
+    /// $\kappa$.
+    kappa: f64,
+    /// $\rho$.
+    improper_weight: f64,
+    max_rounds: usize,
+    /// $x_1 \dots x_t$, dense, one after the other.
+    rows: Vec<f64>,
+    /// $\sqrt{w_s}$.
+    root_weights: Vec<f64>,
+    /// $c_s$.
+    coefficients: Vec<f64>,
+    /// $L$, the rows of the lower triangle one after the other.
+    factor: Vec<f64>,
+    /// $f$.
+    projected: Vec<f64>,
+    /// $c^\top K_t c$.
+    quadratic: f64,
+    /// $-\sum_t (r_t s_t + \kappa p_0p_1 s_t^2)$.
+    slack: f64,
+    rounds: u64,
+    /// Rounds that were not learnt.
+    dropped: u64,
+    /// The scratch of rounds whose prediction is outgrown.
+    spare: Vec<f64>,
+}
+
+/// What depends on $x$ and the state but not on the score.
+#[derive(Clone, Copy)]
+struct Projection<'a> {
+    /// $k(x, x)$.
+    own: f64,
+    v: f64,
+    /// $x$, dense.
+    x: &'a [f64],
+    /// $k_t$.
+    k: &'a [f64],
+    a: &'a [f64],
+}
+
+impl<'a> Projection<'a> {
+    /// Reads the scratch of a prediction that was made with `stored` rows.
+    fn read(scratch: &'a [f64], features: usize, stored: usize) -> Self {
+        let (x, rest) = scratch[HEAD..].split_at(features);
+        Self { own: scratch[0], v: scratch[1], x, k: &rest[..stored], a: &rest[stored..2 * stored] }
+    }
+}
+
+impl KernelAioli {
+    fn stored(&self) -> usize {
+        self.coefficients.len()
+    }
+
+    /// $k(u, v)$.
+    fn value(&self, u: &[f64], v: &[f64]) -> f64 {
+        match self.kernel {
+            Kernel::Linear => dot(u, v),
+            Kernel::Polynomial => (dot(u, v) + self.offset).powi(self.degree),
+            Kernel::Rbf => {
+                let squared: f64 = u.iter().zip(v).map(|(u, v)| ((u - v) / self.length_scale).powi(2)).sum();
+                (-0.5 * squared).exp()
+            }
+        }
+    }
+
+    /// Whether a row with $k(x, x)$ = `own` can be learnt from. (Where it is 0, $\Phi(x)$ is, and there is nothing to learn.)
+    fn can_learn(&self, own: f64) -> bool {
+        own > 0.0 && own <= LARGEST * self.regularization
+    }
+
+    /// Fills the scratch of a prediction: $k(x, x)$, $v$, $x$, $k_t$, $a$.
+    fn project(&self, x: Features<'_>, scratch: &mut Vec<f64>) {
+        let (d, t) = (self.problem.features, self.stored());
+        scratch.clear();
+        scratch.resize(HEAD + d + 2 * t, 0.0);
+        let (head, rest) = scratch.split_at_mut(HEAD);
+        let (dense, rest) = rest.split_at_mut(d);
+        let (k, a) = rest.split_at_mut(t);
+        x.add_to(1.0, dense);
+        head[0] = self.value(dense, dense);
+        if !self.can_learn(head[0]) {
+            return;
+        }
+        for (k, row) in k.iter_mut().zip(self.rows.chunks_exact(d)) {
+            *k = self.value(row, dense);
+        }
+        // a = L^{-1} D^{1/2} k_t
+        let mut rest = &self.factor[..];
+        for i in 0..t {
+            let (row, below) = rest.split_at(i + 1);
+            a[i] = (self.root_weights[i] * k[i] - dot(&row[..i], &a[..i])) / row[i];
+            rest = below;
+        }
+        head[1] = ((head[0] - dot(a, a)) / self.regularization).max(0.0); // eq. (1)
+    }
+
+    /// $\ln\det(I + D^{1/2} K_T D^{1/2}/\lambda)$, see [`crate::bounds::aioli_log_det`].
+    pub fn log_det(&self) -> f64 {
+        let diagonal = (0..self.stored()).map(|i| self.factor[i * (i + 3) / 2]);
+        diagonal.map(|l| 2.0 * l.ln() - self.regularization.ln()).sum()
+    }
+}
+
+impl Algorithm for KernelAioli {
+    type Params = KernelAioliParams;
+
+    const ABOUT: About = About {
+        name: "kernel-aioli",
+        summary: "AIOLI with a kernel: non-linear logistic regression for two classes",
+        paper: Paper { key: "jezequel2020aioli", place: "section 4.1" },
+        guarantee: "regret <= lambda B^2 + 1/(2 kappa) ln det(I + kappa/(4 lambda) K_T), RKHS norm <= B, up to max_rounds",
+        cost: "t^2 + 2 t d flops in round t",
+        memory: "t^2/2 + t d numbers after t <= max_rounds rounds",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Two, soft_labels: true, weights: true },
+    };
+
+    fn new(params: KernelAioliParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let kernel = params.kernel.unwrap_or(Kernel::Rbf);
+        let degree = params.degree.unwrap_or(2);
+        if !(1..=100).contains(&degree) {
+            return Err(ParamError::invalid("degree", degree, "from 1 to 100"));
+        }
+        let offset = non_negative("offset", params.offset.unwrap_or(1.0))?;
+        let length_scale = positive("length_scale", params.length_scale.unwrap_or(1.0))?;
+        let of_rows = problem.radius.unwrap_or(1.0);
+        let default = match kernel {
+            Kernel::Linear => of_rows,
+            Kernel::Polynomial => (of_rows * of_rows + offset).powf(0.5 * degree as f64),
+            Kernel::Rbf => 1.0,
+        };
+        let radius = positive("radius", params.radius.unwrap_or(default))?;
+        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let regularization =
+            positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
+        let spread = curvature::euclidean_spread(norm, radius);
+        let paper = curvature::aioli_paper(spread);
+        let kappa = params.curvature.unwrap_or(Curvature::Paper).coefficient(spread, paper);
+        let kappa = positive("curvature", kappa)?;
+        let improper_weight = non_negative("improper_weight", params.improper_weight.unwrap_or(1.0))?;
+        let max_rounds = params.max_rounds.unwrap_or(4096);
+        if max_rounds == 0 {
+            return Err(ParamError::invalid("max_rounds", max_rounds, "at least 1"));
+        }
+        Ok(Self {
+            params: KernelAioliParams {
+                kernel: Some(kernel),
+                degree: Some(degree),
+                offset: Some(offset),
+                length_scale: Some(length_scale),
+                norm: Some(norm),
+                radius: Some(radius),
+                regularization: Some(regularization),
+                curvature: Some(Curvature::Value(kappa)),
+                improper_weight: Some(improper_weight),
+                max_rounds: Some(max_rounds),
+            },
+            problem,
+            kernel,
+            degree: degree as i32,
+            offset,
+            length_scale,
+            regularization,
+            kappa,
+            improper_weight,
+            max_rounds: usize::try_from(max_rounds).unwrap_or(usize::MAX),
+            rows: Vec::new(),
+            root_weights: Vec::new(),
+            coefficients: Vec::new(),
+            factor: Vec::new(),
+            projected: Vec::new(),
+            quadratic: 0.0,
+            slack: 0.0,
+            rounds: 0,
+            dropped: 0,
+            spare: Vec::new(),
+        })
+    }
+
+    fn params(&self) -> KernelAioliParams {
+        self.params.clone()
+    }
+
+    /// Nothing: the state starts empty.
+    fn numbers(_problem: &Problem) -> usize {
+        0
+    }
+}
+
+impl Predictor for KernelAioli {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(2, HEAD + self.problem.features + 2 * self.stored())
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        self.project(x, &mut out.scratch);
+        let at = Projection::read(&out.scratch, self.problem.features, self.stored());
+        let m = (dot(at.k, &self.coefficients) - dot(at.a, &self.projected)) / self.regularization;
+        let s = shrink(m, 0.5 * self.improper_weight * at.v); // eq. (1)
+        out.scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
+        out.probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
+        out.stamp = Some(self.rounds);
+    }
+}
+
+impl OnlineLearner for KernelAioli {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        // A prediction from an earlier state keeps its score, at which the loss is expanded; the rest is redone.
+        let mut spare = std::mem::take(&mut self.spare);
+        let scratch = if at.is_fresh(self.rounds)
+            && at.scratch.len() == HEAD + self.problem.features + 2 * self.stored()
+        {
+            &at.scratch
+        } else {
+            self.project(x, &mut spare);
+            &spare
+        };
+        let Projection { own, v, x, k, a } = Projection::read(scratch, self.problem.features, self.stored());
+        self.rounds += 1;
+        if self.can_learn(own) && self.stored() < self.max_rounds {
+            let s = at.scores[1] - at.scores[0];
+            let p = [at.probabilities[0], at.probabilities[1]];
+            let y_vector = y.truth.binary();
+            let w = self.kappa * p[0] * p[1];
+            let r = y_vector[1] * p[0] - y_vector[0] * p[1];
+            self.slack -= y.weight * (r * s + w * s * s);
+            let c = y.weight * (w * s + 0.5 * r); // eq. (2)
+            let w = y.weight * w;
+            let score = dot(k, &self.coefficients) + c * own;
+            self.quadratic += c * (2.0 * score - c * own);
+
+            axpy(c, a, &mut self.projected); // eq. (3)
+            let pivot = (self.regularization * (1.0 + w * v)).sqrt();
+            let known = w.sqrt() * dot(a, &self.projected);
+            self.projected.push((w.sqrt() * score - known) / pivot);
+            self.factor.extend(a.iter().map(|a| w.sqrt() * a));
+            self.factor.push(pivot);
+            self.rows.extend_from_slice(x);
+            self.root_weights.push(w.sqrt());
+            self.coefficients.push(c);
+        } else if own != 0.0 {
+            self.dropped += 1;
+        }
+        self.spare = spare;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// The bound with the log-determinant of the stream's own kernel matrix. The comparator is one of the kernel's space.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let radius = self.params.radius.expect("resolved");
+        let largest = curvature::tight(curvature::euclidean_spread(norm, radius));
+        let holds = self.kappa <= largest * (1.0 + 1e-9) && self.improper_weight == 1.0 && self.dropped == 0;
+        let why = "it needs a valid curvature, improper_weight = 1 and at most max_rounds rounds";
+        let bound = provided(holds, why, || {
+            let setting = setting(&self.problem, norm, self.rounds);
+            bounds::aioli_log_det(&setting, self.regularization, self.kappa, self.log_det())
+        });
+        let ball = (self.kernel == Kernel::Linear).then_some(Ball::Euclidean);
+        Some(Guarantee::Regret { ball, norm, bound })
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let d = self.problem.features;
+        if classes != 2 || features < d {
+            return false;
+        }
+        let mut rows = vec![0.0; self.stored() * features];
+        for (old, new) in self.rows.chunks_exact(d).zip(rows.chunks_exact_mut(features)) {
+            new[..d].copy_from_slice(old);
+        }
+        self.rows = rows;
+        self.problem.features = features;
+        true
+    }
+
+    /// Equation (4), as long as every round was learnt.
+    fn certificate(&self) -> Option<f64> {
+        let quadratic = (self.quadratic - dot(&self.projected, &self.projected)) / self.regularization;
+        let norm = self.params.norm.expect("resolved");
+        let certificate = aioli_certificate(self.regularization, norm * norm, self.slack, quadratic);
+        (self.dropped == 0).then_some(certificate)
+    }
+}
+
+impl State for KernelAioli {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        vec![
+            Tensor::list("rows", &mut self.rows),
+            Tensor::list("root_weights", &mut self.root_weights),
+            Tensor::list("coefficients", &mut self.coefficients),
+            Tensor::list("factor", &mut self.factor),
+            Tensor::list("projected", &mut self.projected),
+            Tensor::number("quadratic", &mut self.quadratic),
+            Tensor::number("slack", &mut self.slack),
+            Tensor::count("rounds", &mut self.rounds),
+            Tensor::count("dropped", &mut self.dropped),
+        ]
+    }
+
+    fn restored(&mut self) -> bool {
+        let t = self.stored();
+        t <= self.max_rounds
+            && self.rows.len() == t * self.problem.features
+            && self.root_weights.len() == t
+            && self.projected.len() == t
+            && self.factor.len() == t * (t + 1) / 2
+            && (0..t).all(|i| self.factor[i * (i + 3) / 2] > 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::{Setting, aioli, aioli_log_det};
+    use crate::full::aioli::{Aioli, AioliParams};
+    use crate::model::Archive;
+    use crate::testing::{assert_close, items, number, numbers, plays, shared_vector};
+
+    fn with(kernel: Kernel) -> KernelAioliParams {
+        KernelAioliParams { kernel: Some(kernel), norm: Some(2.0), ..Default::default() }
+    }
+
+    fn kernel_aioli(params: KernelAioliParams, features: usize) -> KernelAioli {
+        KernelAioli::new(params, Problem::new(2, features), 0).expect("valid")
+    }
+
+    #[test]
+    fn parameters_are_checked_and_resolved() {
+        let error = |params| KernelAioli::new(params, Problem::new(2, 3), 0).expect_err("bad").to_string();
+        let bad = KernelAioliParams { degree: Some(0), ..Default::default() };
+        assert_eq!(error(bad), "degree = 0: must be from 1 to 100");
+        let bad = KernelAioliParams { offset: Some(-1.0), ..Default::default() };
+        assert_eq!(error(bad), "offset = -1: must be a finite number >= 0");
+        let bad = KernelAioliParams { length_scale: Some(0.0), ..Default::default() };
+        assert_eq!(error(bad), "length_scale = 0: must be a finite number > 0");
+        let bad = KernelAioliParams { max_rounds: Some(0), ..Default::default() };
+        assert_eq!(error(bad), "max_rounds = 0: must be at least 1");
+        let radius = |kernel| {
+            let problem = Problem::new(2, 3).with_radius(3.0);
+            KernelAioli::new(with(kernel), problem, 0).expect("valid").params().radius
+        };
+        assert_eq!(radius(Kernel::Linear), Some(3.0));
+        assert_eq!(radius(Kernel::Polynomial), Some(10.0));
+        assert_eq!(radius(Kernel::Rbf), Some(1.0));
+    }
+
+    /// Linear kernel, d = 1, B = R = 1 as in AIOLI's example: after x = 1 with label 1, c = 1/4 and w = 1/16, so
+    /// L = √(17/16) and f = √w·c/L. Then for x = 1, m = c - a f with a = √w/L: 1/4 - 1/68 = 4/17, v = 1 - 1/17 = 16/17.
+    #[test]
+    fn two_rounds_by_hand() {
+        let params =
+            KernelAioliParams { kernel: Some(Kernel::Linear), norm: Some(1.0), ..Default::default() };
+        let mut learner = kernel_aioli(params, 1);
+        let x = Features::Dense(&[1.0]);
+        let mut at = learner.prediction();
+        learner.predict(x, &mut at);
+        learner.update(x, Target::class(1), &at);
+        assert_eq!((&learner.coefficients[..], &learner.root_weights[..]), (&[0.25][..], &[0.25][..]));
+        assert_close(learner.certificate().expect("has one"), 1.0 + 1.0 / 17.0, 1e-15, "certificate");
+        learner.predict(x, &mut at);
+        let s = at.scores[1] - at.scores[0];
+        assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-15, "equation (1)");
+    }
+
+    #[test]
+    fn follows_the_reference() {
+        let Some(reference) = shared_vector("kernel_aioli_rbf") else { return };
+        let of = |name: &str| number(&reference["params"][name]);
+        let params = KernelAioliParams {
+            norm: Some(of("B")),
+            radius: Some(of("R")),
+            regularization: Some(of("lam")),
+            ..with(Kernel::Rbf)
+        };
+        let mut learner = kernel_aioli(params, 3);
+        let mut at = learner.prediction();
+        let labels = numbers(&reference["data"]["y"]);
+        let logits = numbers(&reference["expected"]["logit"]);
+        for ((row, y), logit) in items(&reference["data"]["x"]).iter().zip(labels).zip(logits) {
+            let row = numbers(row);
+            learner.predict(Features::Dense(&row), &mut at);
+            assert_close(at.scores[1] - at.scores[0], logit, 1e-12, "logit");
+            learner.update(Features::Dense(&row), Target::class(usize::from(y > 0.0)), &at);
+        }
+        let bound = number(&reference["bound_logdet"]);
+        let kappa = learner.kappa;
+        let setting = Setting { classes: 2, features: 3, radius: 1.0, norm: of("B"), rounds: 45.0 };
+        let own = aioli_log_det(&setting, of("lam"), kappa, learner.log_det());
+        let certificate = learner.certificate().expect("has one");
+        assert!(certificate <= own && own <= bound, "{certificate} {own} {bound}");
+    }
+
+    #[test]
+    fn the_linear_kernel_is_aioli() {
+        let mut linear = kernel_aioli(with(Kernel::Linear), 4);
+        let params = AioliParams { norm: Some(2.0), ..Default::default() };
+        let mut aioli = Aioli::new(params, Problem::new(2, 4), 0).expect("valid");
+        let (ours, theirs) = (plays(&mut linear, 120), plays(&mut aioli, 120));
+        assert_eq!(ours.len(), 120);
+        for (a, b) in ours.iter().zip(&theirs) {
+            assert_close(a[1], b[1], 1e-12, "probability");
+        }
+        let certificates = (linear.certificate().expect("has one"), aioli.certificate().expect("has one"));
+        assert_close(certificates.0, certificates.1, 1e-11, "certificate");
+        let setting = Setting { classes: 2, features: 4, radius: 1.0, norm: 2.0, rounds: 120.0 };
+        assert!(certificates.0 <= aioli_bound(&setting));
+    }
+
+    fn aioli_bound(setting: &Setting) -> f64 {
+        aioli(setting, 1.0 / (setting.norm * setting.norm))
+    }
+
+    /// (uv + 1)² = ⟨(u², √2 u, 1), (v², √2 v, 1)⟩ for numbers u, v.
+    #[test]
+    fn the_polynomial_kernel_is_aioli_on_its_features() {
+        let params = KernelAioliParams { radius: Some(2.0), ..with(Kernel::Polynomial) };
+        let mut polynomial = kernel_aioli(params, 1);
+        let params = AioliParams { norm: Some(2.0), radius: Some(2.0), ..Default::default() };
+        let mut explicit = Aioli::new(params, Problem::new(2, 3), 0).expect("valid");
+        let (mut ours, mut theirs) = (polynomial.prediction(), explicit.prediction());
+        for t in 0..60 {
+            let u = (f64::from(t) * 0.7).sin();
+            let features = [u * u, 2f64.sqrt() * u, 1.0];
+            let y = Target::class(usize::from(u * u > 0.4 + 0.2 * f64::from(t % 3)));
+            polynomial.predict(Features::Dense(&[u]), &mut ours);
+            explicit.predict(Features::Dense(&features), &mut theirs);
+            assert_close(ours.scores[1], theirs.scores[1], 1e-12, "score");
+            polynomial.update(Features::Dense(&[u]), y, &ours);
+            explicit.update(Features::Dense(&features), y, &theirs);
+        }
+    }
+
+    #[test]
+    fn the_budget_stops_learning_and_withdraws_the_certificate() {
+        let params = KernelAioliParams { max_rounds: Some(5), ..with(Kernel::Rbf) };
+        let mut learner = kernel_aioli(params, 2);
+        plays(&mut learner, 5);
+        assert!(learner.certificate().is_some());
+        let (mut before, mut after) = (learner.prediction(), learner.prediction());
+        let x = Features::Dense(&[0.4, -0.1]);
+        learner.predict(x, &mut before);
+        plays(&mut learner, 3);
+        learner.predict(x, &mut after);
+        assert_eq!(before.scores, after.scores);
+        assert_eq!((learner.rounds(), learner.stored(), learner.certificate()), (8, 5, None));
+    }
+
+    #[test]
+    fn rows_beyond_range_are_not_learnt() {
+        let mut learner = kernel_aioli(with(Kernel::Polynomial), 2);
+        plays(&mut learner, 4);
+        let mut at = learner.prediction();
+        for x in [[1e150, 0.0], [1e60, 1e70], [0.3, 0.1]] {
+            let x = Features::Dense(&x);
+            learner.predict(x, &mut at);
+            assert!(at.scores.iter().chain(&at.probabilities).all(|value| value.is_finite()));
+            learner.update(x, Target::class(0), &at);
+        }
+        assert_eq!((learner.stored(), learner.dropped), (6, 1));
+        assert!(learner.tensors().len() == 9 && learner.projected.iter().all(|f| f.is_finite()));
+    }
+
+    #[test]
+    fn contradicting_files_are_refused() {
+        let mut learner = kernel_aioli(with(Kernel::Rbf), 2);
+        plays(&mut learner, 6);
+        let archive = Archive::of(&mut learner);
+        let mut loaded = archive.model().expect("just written");
+        assert_eq!(plays(loaded.as_mut(), 10), plays(&mut learner, 10));
+        let mut short = archive.clone();
+        let mut factor = short.tensor("learner/factor").expect("saved").clone();
+        factor.shape[0] -= 1;
+        if let crate::model::Data::Real(data) = &mut factor.data {
+            data.pop();
+        }
+        short.set_tensor("learner/factor", factor);
+        assert!(short.model().is_err());
+    }
+}

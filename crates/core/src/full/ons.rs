@@ -1,0 +1,418 @@
+//! # ONS: online Newton step on the multiclass logistic loss
+//!
+//! The proper second-order baseline: one matrix of weights, steps preconditioned by the gradients' outer products, a
+//! projection to the ball of comparators in that metric. Its regret is logarithmic in $T$, with a factor exponential in
+//! $BR$ that the improper learners avoid.
+//!
+//! ## Reference
+//!
+//! Elad Hazan, Amit Agarwal, Satyen Kale, *Logarithmic Regret Algorithms for Online Convex Optimization*, Machine
+//! Learning 69 (2007): section 3.2, Theorem 2, for the logistic loss. `references.bib`: `hazan2007ons`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $w_t$ | `weights` | in the $K-1$ coordinates of [`LogitBasis`], starts at 0 |
+//! | $B, R$ | `norm`, `radius` | bounds on $\lVert W \rVert_F$ of the comparator and on $\lVert x \rVert_2$ |
+//! | $G, D$ | | $\sqrt2 R$ and $2B$: bounds on gradients and on the ball's diameter |
+//! | $\alpha$ | | exp-concavity, here $e^{-\sqrt2 BR}/(K-1)$ |
+//! | $\beta$ | `rate` | $\gamma_o$: step size's inverse, $\tfrac12\min\{1/(4GD), \alpha\}$ in the theorem |
+//! | $\varepsilon$ | `regularization` | $A_0 = \varepsilon I$, $1/(\gamma_o D)^2$ in the theorem |
+//! | $A_t^{-1}$ | `inverse` | in the same coordinates |
+//!
+//! $$ z_t = V W_t x_t, \quad p = \sigma(z_t), \quad g_t = V^\top (p - y) \otimes x_t, \tag{1} $$
+//! $$ A_t = A_{t-1} + g_t g_t^\top, \quad v = w_t - \tfrac{1}{\gamma_o} A_t^{-1} g_t, \tag{2} $$
+//! $$ w_{t+1} = \arg\min_{\lVert u \rVert \le B} (u - v)^\top A_t (u - v) = (I + \nu A_t^{-1})^{-1} v. \tag{3} $$
+//!
+//! For every $\lVert W \rVert_F \le B$: $\mathrm{Regret}(W) \le 5(1/\alpha + GD)\,Kd \ln T$.
+//!
+//! ## Deviations
+//!
+//! * Gradients vanish along the all-ones direction, so the weights have $(K-1)d$ coordinates instead of $Kd$; every step and
+//!   projection commutes with that, and predictions are identical.
+//! * The exp-concavity constant is exact for the logistic loss: at logits $z$ it is $p_y/(1-p_y)$.
+//! * $\nu$ in equation (3) is found by Newton's method on $A_t^{-1}$, which is at hand, not by decomposing $A_t$.
+//! * $B$ has no theoretical default: `norm` is $30/R$, as for the other learners. The theorem's $\gamma_o$ is then tiny and
+//!   the learner slow; `rate` and `projection = false` make the form that experiments use.
+//! * An importance weight multiplies a round's quadratic surrogate: $A \mathrel{+}= \omega gg^\top$, and a step with $\omega g$.
+//! * Late feedback takes the gradient at the probabilities that were played, and steps from the current weights.
+//!
+//! ## Cost
+//!
+//! `predict` $2Kd$ flops, `update` $3(K-1)^2d^2$ (amortised by the blocked engine), a projection that is active
+//! $\tfrac13(K-1)^3d^3$ for each of a few Newton steps; memory $(K-1)^2d^2$ numbers, twice that with projection.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
+use crate::example::{Batch, Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::kernel::ball;
+use crate::kernel::basis::LogitBasis;
+use crate::kernel::curvature::frobenius_spread;
+use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::softmax::softmax;
+use crate::kernel::vector::{dot, take};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::param::{ParamError, positive};
+use crate::params;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+params! {
+    /// Parameters of [`Ons`] and of [`OnsDiag`](super::ons_diag::OnsDiag).
+    pub struct OnsParams {
+        /// Bound $B$ on the Frobenius norm of the comparator, > 0.
+        norm: f64 = "30 / radius",
+        /// Bound $R$ on the Euclidean norm of every row of data, > 0.
+        radius: f64 = "the stream's, or 1",
+        /// Inverse step size $\gamma_o$, > 0.
+        rate: f64 = "min(1 / (8 sqrt(2) radius norm), exp(-sqrt(2) norm radius) / (classes - 1)) / 2",
+        /// Weight $\varepsilon$ of the identity in $A_0$, > 0.
+        regularization: f64 = "1 / (2 rate norm)^2",
+        /// Whether the weights are projected to the ball; the guarantee needs it.
+        projection: bool = "true",
+    }
+}
+
+impl OnsParams {
+    /// Every `None` replaced by the theorem's choice, and everything checked.
+    pub(crate) fn resolve(self, problem: &Problem) -> Result<Self, ParamError> {
+        let radius = positive("radius", self.radius.or(problem.radius).unwrap_or(1.0))?;
+        let norm = positive("norm", self.norm.unwrap_or(30.0 / radius))?;
+        let gradient_diameter = std::f64::consts::SQRT_2 * radius * 2.0 * norm;
+        let concavity = (-frobenius_spread(norm, radius)).exp() / (problem.classes - 1) as f64;
+        let theory = 0.5 * (0.25 / gradient_diameter).min(concavity);
+        let rate = positive("rate", self.rate.unwrap_or(theory))?;
+        let default = (2.0 * rate * norm).powi(-2);
+        let regularization = positive("regularization", self.regularization.unwrap_or(default))?;
+        Ok(Self {
+            norm: Some(norm),
+            radius: Some(radius),
+            rate: Some(rate),
+            regularization: Some(regularization),
+            projection: Some(self.projection.unwrap_or(true)),
+        })
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Ons {
+    params: OnsParams,
+    problem: Problem,
+    norm: f64,
+    /// $\gamma_o$.
+    rate: f64,
+    /// $\varepsilon$.
+    regularization: f64,
+    projection: bool,
+    basis: LogitBasis,
+    /// $A^{-1}$.
+    inverse: LowRankInverse,
+    weights: Vec<f64>,
+    rounds: u64,
+    /// Room for the update, and for the projection.
+    work: Vec<f64>,
+    room: Vec<f64>,
+}
+
+impl Ons {
+    /// $q = K - 1$.
+    fn q(&self) -> usize {
+        self.basis.dimension()
+    }
+
+    fn make_room(&mut self) {
+        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
+        self.work = vec![0.0; n * q + q * q + q + k + self.inverse.scratch_len()];
+        self.room = vec![0.0; if self.projection { n * n + 2 * n } else { 0 }];
+    }
+}
+
+impl Algorithm for Ons {
+    type Params = OnsParams;
+
+    const ABOUT: About = About {
+        name: "ons",
+        summary: "online Newton step on the logistic loss, proper second-order baseline",
+        paper: Paper { key: "hazan2007ons", place: "section 3.2, Theorem 2" },
+        guarantee: "regret <= 5 (exp(sqrt(2) B R)(K-1) + 2 sqrt(2) B R) K d ln T in the Frobenius ball",
+        cost: "3(K-1)^2 d^2 flops a round, and (K-1)^3 d^3 where the projection is active",
+        memory: "(K-1)^2 d^2 numbers, twice that with projection",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+    };
+
+    fn new(params: OnsParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (q, d) = (problem.classes - 1, problem.features);
+        let params = params.resolve(&problem)?;
+        let regularization = params.regularization.expect("resolved");
+        let mut learner = Self {
+            norm: params.norm.expect("resolved"),
+            rate: params.rate.expect("resolved"),
+            regularization,
+            projection: params.projection.expect("resolved"),
+            problem: Problem { radius: params.radius, ..problem },
+            params,
+            basis: LogitBasis::new(q + 1),
+            inverse: LowRankInverse::new(q, d, regularization, 1),
+            weights: vec![0.0; q * d],
+            rounds: 0,
+            work: Vec::new(),
+            room: Vec::new(),
+        };
+        learner.make_room();
+        Ok(learner)
+    }
+
+    fn params(&self) -> OnsParams {
+        self.params.clone()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        LowRankInverse::numbers(problem.classes - 1, problem.features)
+    }
+}
+
+impl Predictor for Ons {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(self.problem.classes, self.q())
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        for (z, w) in out.scratch.iter_mut().zip(self.weights.chunks_exact(self.problem.features)) {
+            *z = x.dot(w);
+        }
+        self.basis.expand(&out.scratch, &mut out.scores); // eq. (1)
+        softmax(&out.scores, &mut out.probabilities);
+    }
+}
+
+impl OnlineLearner for Ons {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
+        let rest = &mut &mut self.work[..];
+        let (columns, gram) = (take(rest, n * q), take(rest, q * q));
+        let (coefficient, residual) = (take(rest, q), take(rest, k));
+        residual.copy_from_slice(&at.probabilities);
+        y.truth.subtract_from(residual);
+        self.basis.reduce(residual, coefficient);
+
+        // With Y = A^{-1}(I ⊗ x) and g = r ⊗ x, A^{-1}g is Yr: before the update, and over 1 + ω gᵀA^{-1}g after it.
+        self.inverse.columns_and_gram(x, columns, gram, rest);
+        let image = gram.chunks_exact(q).map(|row| dot(row, coefficient));
+        // Where rounding leaves a negative square, it has left nothing.
+        let square = image.zip(&*coefficient).map(|(a, b)| a * b).sum::<f64>().max(0.0);
+        let growth = 1.0 + y.weight * square;
+        let step = y.weight / (self.rate * growth);
+        for (w, y) in self.weights.iter_mut().zip(columns.chunks_exact(q)) {
+            *w -= step * dot(y, coefficient); // eq. (2)
+        }
+        for c in coefficient.iter_mut() {
+            *c *= (y.weight / growth).sqrt();
+        }
+        self.inverse.downdate(columns, coefficient);
+        if self.projection && dot(&self.weights, &self.weights) > self.norm * self.norm {
+            ball::project(&mut self.weights, self.inverse.matrix(), self.norm, &mut self.room); // eq. (3)
+        }
+        self.rounds += 1;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let defaults =
+            OnsParams { norm: Some(self.norm), radius: self.params.radius, ..OnsParams::default() };
+        let theorem =
+            Self::new(defaults, self.problem.clone(), 0).expect("the norm and radius in use are valid");
+        let holds =
+            self.projection && self.rate == theorem.rate && self.regularization == theorem.regularization;
+        let why = "it needs the default rate and regularization, and the projection";
+        let bound =
+            provided(holds, why, || bounds::ons(&setting(&self.problem, self.norm, self.rounds.max(2))));
+        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm: self.norm, bound })
+    }
+
+    fn lookahead(&self) -> usize {
+        self.inverse.lookahead()
+    }
+
+    fn prepare(&mut self, coming: &dyn Batch) {
+        self.inverse.prepare(coming);
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let (k, d) = (self.problem.classes, self.problem.features);
+        if classes < k || features < d {
+            return false;
+        }
+        let mut weights = vec![0.0; (classes - 1) * features];
+        for (old, new) in self.weights.chunks_exact(d).zip(weights.chunks_exact_mut(features)) {
+            new[..d].copy_from_slice(old);
+        }
+        self.weights = weights;
+        self.inverse.grow(classes - 1, features, self.regularization, 1);
+        self.basis = LogitBasis::new(classes);
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.make_room();
+        true
+    }
+}
+
+impl State for Ons {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::from(self.inverse.tensors());
+        tensors.push(Tensor::vector("weights", &mut self.weights));
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.inverse.is_consistent()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, plays};
+
+    fn ons(params: OnsParams, classes: usize, features: usize) -> Ons {
+        Ons::new(params, Problem::new(classes, features), 0).expect("valid")
+    }
+
+    #[test]
+    fn parameters_are_checked_and_resolved() {
+        let bad = OnsParams { rate: Some(0.0), ..Default::default() };
+        let error = Ons::new(bad, Problem::new(3, 2), 0).expect_err("bad").to_string();
+        assert_eq!(error, "rate = 0: must be a finite number > 0");
+        let params = ons(OnsParams { norm: Some(1.0), ..Default::default() }, 3, 2).params();
+        // G = √2, D = 2: 1/(4GD) = 0.0884, α = e^{-√2}/2 = 0.1216.
+        let rate = 0.5 / (8.0 * 2f64.sqrt());
+        assert_close(params.rate.expect("resolved"), rate, 1e-15, "rate");
+        assert_close(params.regularization.expect("resolved"), 0.25 / (rate * rate), 1e-15, "regularization");
+        assert_eq!(params.projection, Some(true));
+    }
+
+    /// K = 2, d = 1, ε = 1, γ_o = 1, x = 1, label 0. Round 1: p = (½, ½), g = (-½, ½), A = I + ggᵀ, gᵀg = ½, so
+    /// A^{-1}g = g/(3/2) and W = (1/3, -1/3): the logits of round 2 are W for x = 1.
+    #[test]
+    fn one_round_by_hand() {
+        let params = OnsParams { rate: Some(1.0), regularization: Some(1.0), ..Default::default() };
+        let mut learner = ons(params, 2, 1);
+        let x = Features::Dense(&[1.0]);
+        let mut at = learner.prediction();
+        learner.predict(x, &mut at);
+        assert_eq!(at.probabilities, [0.5, 0.5]);
+        learner.update(x, Target::class(0), &at);
+        learner.predict(x, &mut at);
+        assert_close(at.scores[0], 1.0 / 3.0, 1e-15, "class 0");
+        assert_close(at.scores[1], -1.0 / 3.0, 1e-15, "class 1");
+    }
+
+    /// The plain recursion in all Kd coordinates, with A itself and the projection by bisection.
+    fn plain(rounds: usize, norm: f64, rate: f64, epsilon: f64) -> (Vec<Vec<f64>>, usize) {
+        struct Plain {
+            problem: Problem,
+            w: Vec<f64>,
+            inverse: Vec<f64>,
+            settings: [f64; 2],
+            active: usize,
+        }
+        impl Predictor for Plain {
+            fn problem(&self) -> &Problem {
+                &self.problem
+            }
+            fn prediction(&self) -> Prediction {
+                Prediction::sized(3, 0)
+            }
+            fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+                out.scores = self.w.chunks_exact(2).map(|w| x.dot(w)).collect();
+                softmax(&out.scores, &mut out.probabilities);
+            }
+        }
+        impl OnlineLearner for Plain {
+            fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+                let [norm, rate] = self.settings;
+                let n = self.w.len();
+                let mut r = at.probabilities.clone();
+                y.truth.subtract_from(&mut r);
+                let g: Vec<f64> = (0..n).map(|i| r[i / 2] * x.values()[i % 2]).collect();
+                let times =
+                    |m: &[f64], v: &[f64]| -> Vec<f64> { m.chunks_exact(n).map(|row| dot(row, v)).collect() };
+                let pg = times(&self.inverse, &g);
+                let growth = 1.0 + dot(&g, &pg);
+                for i in 0..n * n {
+                    self.inverse[i] -= pg[i / n] * pg[i % n] / growth;
+                }
+                let v: Vec<f64> = (0..n).map(|i| self.w[i] - pg[i] / (rate * growth)).collect();
+                // (I + νP)u = v by fixed-point sweeps of Gauss and Seidel; ν by bisection.
+                let at_nu = |nu: f64| {
+                    let mut u = v.clone();
+                    for _ in 0..2000 {
+                        for i in 0..n {
+                            let row = &self.inverse[i * n..][..n];
+                            let others = dot(row, &u) - row[i] * u[i];
+                            u[i] = (v[i] - nu * others) / (1.0 + nu * row[i]);
+                        }
+                    }
+                    u
+                };
+                self.w = v.clone();
+                if dot(&v, &v).sqrt() > norm {
+                    self.active += 1;
+                    let (mut low, mut high) = (0.0, 1e4);
+                    for _ in 0..60 {
+                        let nu = 0.5 * (low + high);
+                        let u = at_nu(nu);
+                        if dot(&u, &u).sqrt() > norm { low = nu } else { high = nu }
+                    }
+                    self.w = at_nu(high);
+                }
+            }
+            fn rounds(&self) -> u64 {
+                0
+            }
+        }
+        let inverse = (0..36).map(|at| f64::from(at % 7 == 0) / epsilon).collect();
+        let problem = Problem::new(3, 2);
+        let mut plain = Plain { problem, w: vec![0.0; 6], inverse, settings: [norm, rate], active: 0 };
+        (plays(&mut plain, rounds), plain.active)
+    }
+
+    #[test]
+    fn reduced_coordinates_follow_the_plain_recursion_projected_and_not() {
+        for (norm, some_active) in [(0.3, true), (1e3, false)] {
+            let params = OnsParams {
+                norm: Some(norm),
+                rate: Some(0.3),
+                regularization: Some(1.0),
+                ..Default::default()
+            };
+            let ours = plays(&mut ons(params, 3, 2), 12);
+            let (theirs, active) = plain(12, norm, 0.3, 1.0);
+            assert_eq!(active > 0, some_active, "{active} projections");
+            for (t, (a, b)) in ours.iter().zip(&theirs).enumerate() {
+                (0..3).for_each(|k| assert_close(a[k], b[k], 1e-10, &format!("norm {norm}, round {t}")));
+            }
+        }
+    }
+
+    #[test]
+    fn projected_weights_stay_in_the_ball() {
+        let params =
+            OnsParams { norm: Some(0.2), rate: Some(0.05), regularization: Some(0.1), ..Default::default() };
+        let mut learner = ons(params, 4, 3);
+        plays(&mut learner, 40);
+        let norm = dot(&learner.weights, &learner.weights).sqrt();
+        assert!(norm <= 0.2 * (1.0 + 1e-15) && norm > 0.1, "{norm}");
+    }
+}

@@ -1,0 +1,238 @@
+//! # ONS-diag: online Newton step with a diagonal matrix
+//!
+//! [ONS](super::ons) with its matrix replaced by the diagonal, so that a round costs no more than a gradient step: for
+//! many, sparse features. No theorem comes with it.
+//!
+//! ## Reference
+//!
+//! After Elad Hazan, Amit Agarwal, Satyen Kale, *Logarithmic Regret Algorithms for Online Convex Optimization*, Machine
+//! Learning 69 (2007): section 3.2. `references.bib`: `hazan2007ons`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $w_t$ | `weights` | $K \times d$, starts at 0, stored feature by feature |
+//! | $\mathrm{diag}\,A_t$ | `diagonal` | in the same order, starts at $\varepsilon$ |
+//! | $B, \gamma_o, \varepsilon$ | `norm`, `rate`, `regularization` | as in [ONS](super::ons) |
+//!
+//! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \quad g = (p - y)\,x_t^\top, \tag{1} $$
+//! $$ a_{kj} \mathrel{+}= g_{kj}^2, \quad w_{kj} \mathrel{-}= g_{kj} / (\gamma_o a_{kj}), \tag{2} $$
+//! $$ W \leftarrow \arg\min_{\lVert U \rVert_F \le B} \textstyle\sum_{kj} a_{kj} (u_{kj} - w_{kj})^2. \tag{3} $$
+//!
+//! ## Deviations
+//!
+//! * The diagonal instead of the matrix; the rest as in [ONS](super::ons), whose default parameters it takes.
+//!
+//! ## Cost
+//!
+//! $O(K\,\mathrm{nnz}(x))$ for `predict` and `update`, $O(Kd)$ for a projection that is active; memory $2Kd$ numbers.
+
+use super::ons::OnsParams;
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::example::{Features, Target};
+use crate::kernel::ball;
+use crate::kernel::softmax::softmax;
+use crate::kernel::vector::{axpy, dot};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::param::ParamError;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+/// The norm is updated incrementally; after this many rounds it is computed anew, so that rounding cannot pile up.
+const REFRESH: u64 = 1 << 16;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct OnsDiag {
+    params: OnsParams,
+    problem: Problem,
+    norm: f64,
+    /// $\gamma_o$.
+    rate: f64,
+    /// $\varepsilon$.
+    regularization: f64,
+    projection: bool,
+    weights: Vec<f64>,
+    diagonal: Vec<f64>,
+    /// $\lVert W \rVert_F^2$.
+    norm_squared: f64,
+    rounds: u64,
+    residual: Vec<f64>,
+}
+
+impl Algorithm for OnsDiag {
+    type Params = OnsParams;
+
+    const ABOUT: About = About {
+        name: "ons-diag",
+        summary: "online Newton step with a diagonal matrix, for many sparse features",
+        paper: Paper { key: "hazan2007ons", place: "section 3.2, diagonal" },
+        guarantee: "none",
+        cost: "8 K nnz(x) flops a round",
+        memory: "2 K d numbers",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+    };
+
+    fn new(params: OnsParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let params = params.resolve(&problem)?;
+        let regularization = params.regularization.expect("resolved");
+        Ok(Self {
+            norm: params.norm.expect("resolved"),
+            rate: params.rate.expect("resolved"),
+            regularization,
+            projection: params.projection.expect("resolved"),
+            problem: Problem { radius: params.radius, ..problem },
+            params,
+            weights: vec![0.0; k * d],
+            diagonal: vec![regularization; k * d],
+            norm_squared: 0.0,
+            rounds: 0,
+            residual: vec![0.0; k],
+        })
+    }
+
+    fn params(&self) -> OnsParams {
+        self.params.clone()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        problem.classes.saturating_mul(problem.features).saturating_mul(2)
+    }
+}
+
+impl Predictor for OnsDiag {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(self.problem.classes, 0)
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let k = self.problem.classes;
+        out.scores.fill(0.0);
+        for (i, value) in x.iter() {
+            axpy(value, &self.weights[i * k..][..k], &mut out.scores); // eq. (1)
+        }
+        softmax(&out.scores, &mut out.probabilities);
+    }
+}
+
+impl OnlineLearner for OnsDiag {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let k = self.problem.classes;
+        self.residual.copy_from_slice(&at.probabilities);
+        y.truth.subtract_from(&mut self.residual);
+        for (i, value) in x.iter() {
+            let (weights, diagonal) = (&mut self.weights[i * k..][..k], &mut self.diagonal[i * k..][..k]);
+            for ((w, a), r) in weights.iter_mut().zip(diagonal).zip(&self.residual) {
+                let g = r * value;
+                *a += y.weight * (g * g);
+                let before = *w;
+                *w -= y.weight / self.rate * (g / *a); // eq. (2)
+                self.norm_squared += (*w - before) * (*w + before);
+            }
+        }
+        self.rounds += 1;
+        if self.rounds.is_multiple_of(REFRESH) {
+            self.norm_squared = dot(&self.weights, &self.weights);
+        }
+        if self.projection && self.norm_squared > self.norm * self.norm {
+            ball::project_diagonal(&mut self.weights, &self.diagonal, self.norm); // eq. (3)
+            self.norm_squared = dot(&self.weights, &self.weights);
+        }
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let (k, d) = (self.problem.classes, self.problem.features);
+        if classes < k || features < d {
+            return false;
+        }
+        let widen = |old: &[f64], fill: f64| {
+            let mut new = vec![fill; classes * features];
+            for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
+                new[..k].copy_from_slice(old);
+            }
+            new
+        };
+        self.weights = widen(&self.weights, 0.0);
+        self.diagonal = widen(&self.diagonal, self.regularization);
+        self.residual = vec![0.0; classes];
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+}
+
+impl State for OnsDiag {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let shape = vec![self.problem.features, self.problem.classes];
+        vec![
+            Tensor::real("weights", shape.clone(), &mut self.weights),
+            Tensor::real("diagonal", shape, &mut self.diagonal),
+            Tensor::number("norm_squared", &mut self.norm_squared),
+            Tensor::count("rounds", &mut self.rounds),
+        ]
+    }
+
+    fn restored(&mut self) -> bool {
+        self.diagonal.iter().all(|a| *a > 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, plays};
+
+    fn ons_diag(params: OnsParams, classes: usize, features: usize) -> OnsDiag {
+        OnsDiag::new(params, Problem::new(classes, features), 0).expect("valid")
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let bad = OnsParams { norm: Some(f64::INFINITY), ..Default::default() };
+        let error = OnsDiag::new(bad, Problem::new(3, 2), 0).expect_err("bad").to_string();
+        assert_eq!(error, "norm = inf: must be a finite number > 0");
+    }
+
+    /// K = 2, x = (1, 2), ε = 1, γ_o = ½, label 0: g = (-½, ½)(1, 2)ᵀ, so a = 1 + 1/4 and 1 + 1, and
+    /// w_0 = 2 (½/(5/4), 1/2) = (4/5, 1) = -w_1.
+    #[test]
+    fn one_round_by_hand() {
+        let params = OnsParams { rate: Some(0.5), regularization: Some(1.0), ..Default::default() };
+        let mut learner = ons_diag(params, 2, 2);
+        let x = Features::Dense(&[1.0, 2.0]);
+        let mut at = learner.prediction();
+        learner.predict(x, &mut at);
+        learner.update(x, Target::class(0), &at);
+        assert_eq!(learner.diagonal, [1.25, 1.25, 2.0, 2.0]);
+        assert_eq!(learner.weights, [0.8, -0.8, 1.0, -1.0]);
+        assert_close(learner.norm_squared, 3.28, 1e-15, "norm");
+    }
+
+    #[test]
+    fn projected_weights_stay_in_the_ball_and_the_norm_is_known() {
+        for norm in [0.2, 50.0] {
+            let params = OnsParams {
+                norm: Some(norm),
+                rate: Some(0.05),
+                regularization: Some(0.1),
+                ..Default::default()
+            };
+            let mut learner = ons_diag(params, 4, 3);
+            plays(&mut learner, 60);
+            let squared = dot(&learner.weights, &learner.weights);
+            assert!(squared > 0.01 && squared.sqrt() <= norm * (1.0 + 1e-15), "{squared}");
+            assert_close(learner.norm_squared, squared, 1e-12, "norm");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! # The multiclass Perceptron
+//!
+//! Adds a misclassified row to the weights of its class and takes it from those of the class that was played. No
+//! learning rate, no probabilities, and a bound on the mistakes against every comparator at once.
+//!
+//! ## Reference
+//!
+//! Frank Rosenblatt, *The Perceptron*, Psychological Review 65, 1958; several classes and bounds as in Alina
+//! Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T) Regret*, ICML
+//! 2017, Theorem 1. `references.bib`: `rosenblatt1958perceptron`, `beygelzimer2017soba`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $W_t$ | `weights` | $K \times d$, starts at 0 |
+//! | $\hat y_t$ | `Prediction::top` | played class |
+//! | $X$ | | bound on $\lVert x \rVert_2$, not needed to run |
+//!
+//! $$ \hat y_t = \arg\max_k (W_t x_t)_k, \tag{1} $$
+//! $$ W_{t+1} = W_t + (e_{y_t} - e_{\hat y_t})\,x_t^\top \quad\text{if } \hat y_t \ne y_t. \tag{2} $$
+//!
+//! With $H$ the total multiclass hinge loss of $U$, and $H_2$ its total squared hinge loss, the mistakes $M$ satisfy
+//! $M \le H + 2X^2\lVert U \rVert^2 + X\lVert U \rVert\sqrt{2H}$ and $M \le H_2 + 2X^2\lVert U \rVert^2 +
+//! 2\sqrt2X\lVert U \rVert\sqrt{H_2}$.
+//!
+//! ## Deviations
+//!
+//! * Among equal scores the first class is played; the bounds hold for any rule.
+//! * Late feedback corrects the class that was played at the time, from the current weights.
+//!
+//! ## Cost
+//!
+//! $O(K\,\mathrm{nnz}(x))$ for `predict`, as much for the `update` of a mistake, nothing for that of a right guess;
+//! memory $Kd$ numbers, touched only where weights are non-zero.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
+use crate::example::{Features, Target};
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
+use crate::kernel::weights::Weights;
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::hinge::{hinge, squared_hinge};
+use crate::param::ParamError;
+use crate::params;
+use crate::prediction::{Prediction, argmax};
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+params! {
+    /// Parameters of [`Perceptron`]: it has none.
+    pub struct PerceptronParams {}
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Perceptron {
+    problem: Problem,
+    weights: Weights,
+    rounds: u64,
+    /// Current scores, where the prediction is outgrown.
+    scores: Vec<f64>,
+    step: Vec<f64>,
+}
+
+impl Algorithm for Perceptron {
+    type Params = PerceptronParams;
+
+    const ABOUT: About = About {
+        name: "perceptron",
+        summary: "the multiclass Perceptron: moves weights on mistakes only, nothing to tune",
+        paper: Paper { key: "beygelzimer2017soba", place: "Theorem 1" },
+        guarantee: "mistakes <= H + 2 X^2 |U|^2 + X |U| sqrt(2 H) for every U, H its hinge loss",
+        cost: "2 K nnz(x) flops a round, twice that on a mistake",
+        memory: "K d numbers",
+        forecast: Forecast::Label,
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+    };
+
+    fn new(_params: PerceptronParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        Ok(Self {
+            weights: Weights::new(k, d, problem.sparse),
+            problem,
+            rounds: 0,
+            scores: vec![0.0; k],
+            step: vec![0.0; k],
+        })
+    }
+
+    fn params(&self) -> PerceptronParams {
+        PerceptronParams {}
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        problem.classes.saturating_mul(problem.features)
+    }
+}
+
+impl Predictor for Perceptron {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(self.problem.classes, 0)
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        self.weights.scores(x, &mut out.scores);
+        out.probabilities.fill(0.0);
+        out.probabilities[argmax(&out.scores)] = 1.0; // eq. (1)
+        out.stamp = Some(self.rounds);
+    }
+}
+
+impl OnlineLearner for Perceptron {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let fresh = at.is_fresh(self.rounds);
+        self.rounds += 1;
+        let (label, played) = (y.class_index(), at.top().index());
+        if label == played {
+            return;
+        }
+        let scores = if fresh {
+            &at.scores
+        } else {
+            self.weights.scores(x, &mut self.scores);
+            &self.scores
+        };
+        self.step.fill(0.0);
+        self.step[label] = 1.0;
+        self.step[played] = -1.0;
+        self.weights.add(&self.step, x, scores); // eq. (2)
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let bound: Result<MistakeBound<'_>, String> = match self.problem.radius {
+            Some(radius) => Ok(Box::new(move |u| {
+                let by_hinge = bounds::perceptron_hinge(u.total(hinge), u.norm, radius);
+                by_hinge.min(bounds::perceptron_squared_hinge(u.total(squared_hinge), u.norm, radius))
+            })),
+            None => Err("the largest norm of a row is not known".to_owned()),
+        };
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound })
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        if classes < self.problem.classes || features < self.problem.features {
+            return false;
+        }
+        self.weights.grow(classes, features);
+        self.scores.resize(classes, 0.0);
+        self.step.resize(classes, 0.0);
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+}
+
+impl State for Perceptron {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::from(self.weights.tensors());
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::unit_rows;
+
+    /// One round: the scores before it.
+    fn round(learner: &mut Perceptron, x: &[f64], y: usize) -> Vec<f64> {
+        let mut at = learner.prediction();
+        learner.predict(Features::Dense(x), &mut at);
+        learner.update(Features::Dense(x), Target::class(y), &at);
+        at.scores
+    }
+
+    fn perceptron(classes: usize, features: usize, sparse: bool) -> Perceptron {
+        let problem = Problem::new(classes, features).with_sparse(sparse);
+        Perceptron::new(PerceptronParams {}, problem, 0).expect("no parameters")
+    }
+
+    /// Round 1: all scores are 0, so class 0 is played; the truth is 2, and W_2 = (1, 2), W_0 = (-1, -2). Round 2 at
+    /// (1, 0): scores (-1, 0, 1), class 2 is played and right: nothing moves. Round 3 at (0, 1): scores (-2, 0, 2), the
+    /// truth is 1, so W_1 = (0, 1) and W_2 = (1, 1): scores at (1, 1) are (-3, 1, 2).
+    #[test]
+    fn by_hand() {
+        for sparse in [false, true] {
+            let mut learner = perceptron(3, 2, sparse);
+            assert_eq!(round(&mut learner, &[1.0, 2.0], 2), [0.0, 0.0, 0.0]);
+            assert_eq!(round(&mut learner, &[1.0, 0.0], 2), [-1.0, 0.0, 1.0]);
+            assert_eq!(round(&mut learner, &[0.0, 1.0], 1), [-2.0, 0.0, 2.0]);
+            assert_eq!(round(&mut learner, &[1.0, 1.0], 0), [-3.0, 1.0, 2.0]);
+        }
+    }
+
+    #[test]
+    fn follows_the_plain_recursion() {
+        let (k, d) = (4, 5);
+        let mut learner = perceptron(k, d, true);
+        let mut plain = vec![0.0; k * d];
+        for (t, x) in unit_rows(3, 300, d).iter().enumerate() {
+            let scores: Vec<f64> =
+                plain.chunks_exact(d).map(|row| row.iter().zip(x).map(|(w, x)| w * x).sum()).collect();
+            let label = (t * t) % k;
+            let got = round(&mut learner, x, label);
+            for (got, want) in got.iter().zip(&scores) {
+                crate::testing::assert_close(*got, *want, 1e-12, "score");
+            }
+            let played = argmax(&scores);
+            if played != label {
+                for i in 0..d {
+                    plain[label * d + i] += x[i];
+                    plain[played * d + i] -= x[i];
+                }
+            }
+        }
+    }
+
+    /// Two rounds predicted at W = 0 and learnt late: both played class 0, so both take their row from class 0.
+    #[test]
+    fn late_feedback_corrects_the_class_that_was_played() {
+        let mut learner = perceptron(3, 1, false);
+        let mut at = [learner.prediction(), learner.prediction()];
+        at.iter_mut().for_each(|at| learner.predict(Features::Dense(&[1.0]), at));
+        for (at, label) in at.iter().zip([1, 2]) {
+            let mut kept = Prediction::default();
+            kept.keep(at);
+            learner.update(Features::Dense(&[1.0]), Target::class(label), &kept);
+        }
+        learner.predict(Features::Dense(&[1.0]), &mut at[0]);
+        assert_eq!(at[0].scores, [-2.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn takes_no_parameters() {
+        let values = [("rate".to_owned(), crate::param::Value::from("1"))].into();
+        let error = crate::registry::find("perceptron").and_then(|p| p.make(&values, Problem::new(2, 1), 0));
+        let error = error.err().expect("no such parameter").to_string();
+        assert_eq!(error, "perceptron has no parameter 'rate'; it takes classes, features");
+    }
+}

@@ -1,0 +1,315 @@
+//! # The second-order Perceptron, multiclass
+//!
+//! The Perceptron on features whitened by the rows it was wrong about: SOBA with full information. It learns from
+//! mistakes and, as far as past mistakes have paid for it, from right predictions with a small margin.
+//!
+//! ## Reference
+//!
+//! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T)
+//! Regret*, ICML 2017, Algorithm 1 and Theorem 2 with the label revealed every round; after Nicolò Cesa-Bianchi, Alex
+//! Conconi, Claudio Gentile, *A Second-Order Perceptron Algorithm*, SIAM J. Comput. 34, 2005. `references.bib`:
+//! `beygelzimer2017soba`, `cesabianchi2005sop`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $W_t = A_t^{-1}\theta_t$ | `model` | [`SecondOrderMargin`] with $p = 1$ |
+//! | $a$ | `regularization` | $A_0 = aI$ |
+//! | $n_t$ | `margin_updates` | whether round $t$ updates |
+//! | $\bar y_t$ | | best class other than $y_t$ |
+//! | $z_t$ | | $(e_{\bar y_t} - e_{y_t}) \otimes x_t$ |
+//! | $X$ | `radius` | bound on $\lVert x \rVert_2$ |
+//!
+//! $$ \hat y_t = \arg\max_k (W_t x_t)_k, \tag{1} $$
+//! $$ m_t = \frac{\langle W_t, z_t \rangle^2 + 2\langle W_t, z_t \rangle}{1 + z_t^\top A_{t-1}^{-1} z_t}, \qquad
+//!    n_t = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m_t \ge 0, \tag{2} $$
+//! $$ A_t = A_{t-1} + n_t z_t z_t^\top, \qquad \theta_{t+1} = \theta_t - n_t z_t. \tag{3} $$
+//!
+//! For every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with $L_\eta$ its total
+//! $\eta$-loss ([`crate::loss::hinge::eta_loss`]), the mistakes satisfy
+//! $M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{1}{\eta(2-\eta)}\sum_t n_t z_t^\top A_t^{-1} z_t$, and the
+//! last sum is at most $dK\ln(1 + 2X^2T'/(adK))$ after $T'$ updates. The learner knows neither $\eta$ nor $U$.
+//!
+//! ## Deviations
+//!
+//! * `margin_updates = false` learns from mistakes only; the bound holds as well.
+//! * The binary algorithm of Cesa-Bianchi et al. whitens with the coming row included; this one does not.
+//! * `second-order-perceptron-diag` keeps the diagonal of $A$ and has no theorem.
+//! * Late feedback is learnt from as if the row came now: $\bar y$, $m$ and $z$ with the current weights, so that
+//!   $\sum n m \ge 0$ stays true.
+//!
+//! ## Cost
+//!
+//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `update`, full: $4Kd^2$ to weigh a round and $K^2d^2$ (amortised by the blocked
+//! engine) to learn from it, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$, memory $3Kd$ numbers, touched
+//! only where rows are non-zero.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
+use crate::example::{Features, Target};
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
+use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, Metric, SecondOrderMargin};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::hinge::eta_loss;
+use crate::param::{ParamError, positive};
+use crate::params;
+use crate::prediction::{Prediction, argmax};
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+params! {
+    /// Parameters of [`SecondOrderPerceptron`].
+    pub struct SecondOrderPerceptronParams {
+        /// Bound $X$ on the Euclidean norm of every row of data, > 0.
+        radius: f64 = "the stream's, or 1",
+        /// Start $a$ of the diagonal of $A$, > 0.
+        regularization: f64 = "radius^2",
+        /// Whether right predictions with a small margin may be learnt from.
+        margin_updates: bool = "true",
+    }
+}
+
+/// A [`Metric`] that makes a second-order Perceptron of its own name.
+pub trait Variant: Metric {
+    /// The description.
+    const ABOUT: About;
+    /// Whether the theorem is about this metric.
+    const HAS_THEOREM: bool;
+}
+
+impl Variant for FullMetric {
+    const HAS_THEOREM: bool = true;
+    const ABOUT: About = About {
+        name: "second-order-perceptron",
+        summary: "the Perceptron on whitened features: SOBA with full information",
+        paper: Paper { key: "beygelzimer2017soba", place: "Algorithm 1, Theorem 2, with full information" },
+        guarantee: "mistakes <= L_eta + a eta/(2 - eta) |U|^2 + d K ln(1 + 2 X^2 T/(a d K))/(eta (2 - eta)), every U",
+        cost: "4 K d^2 + K^2 d^2 flops a round",
+        memory: "K^2 d^2 numbers",
+        forecast: Forecast::Label,
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+    };
+}
+
+impl Variant for DiagonalMetric {
+    const HAS_THEOREM: bool = false;
+    const ABOUT: About = About {
+        name: "second-order-perceptron-diag",
+        summary: "the second-order Perceptron with a diagonal matrix, for many features",
+        guarantee: "none: the theorem is about the full matrix",
+        cost: "2 K nnz(x) flops a round",
+        memory: "3 K d numbers",
+        ..<FullMetric as Variant>::ABOUT
+    };
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct SecondOrderPerceptron<M> {
+    problem: Problem,
+    radius: f64,
+    regularization: f64,
+    margin_updates: bool,
+    model: SecondOrderMargin<M>,
+    rounds: u64,
+    /// Current scores, where the prediction is outgrown.
+    scores: Vec<f64>,
+}
+
+impl<M> SecondOrderPerceptron<M> {
+    /// The weights and the sums that the bound needs.
+    pub fn model(&self) -> &SecondOrderMargin<M> {
+        &self.model
+    }
+}
+
+impl<M: Variant> Algorithm for SecondOrderPerceptron<M> {
+    type Params = SecondOrderPerceptronParams;
+
+    const ABOUT: About = <M as Variant>::ABOUT;
+
+    fn new(params: Self::Params, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let regularization = params.regularization.unwrap_or(radius * radius);
+        let regularization = positive("regularization", regularization)?;
+        Ok(Self {
+            problem: Problem { radius: Some(radius), ..problem },
+            radius,
+            regularization,
+            margin_updates: params.margin_updates.unwrap_or(true),
+            model: SecondOrderMargin::new(k, d, regularization),
+            rounds: 0,
+            scores: vec![0.0; k],
+        })
+    }
+
+    fn params(&self) -> Self::Params {
+        SecondOrderPerceptronParams {
+            radius: Some(self.radius),
+            regularization: Some(self.regularization),
+            margin_updates: Some(self.margin_updates),
+        }
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        M::numbers(problem.classes, problem.features)
+    }
+}
+
+impl<M: Variant> Predictor for SecondOrderPerceptron<M> {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(self.problem.classes, 0)
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        self.model.scores(x, &mut out.scores);
+        out.probabilities.fill(0.0);
+        out.probabilities[argmax(&out.scores)] = 1.0; // eq. (1)
+        out.stamp = Some(self.rounds);
+    }
+}
+
+impl<M: Variant> OnlineLearner for SecondOrderPerceptron<M> {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let scores = if at.is_fresh(self.rounds) {
+            &at.scores
+        } else {
+            self.model.scores(x, &mut self.scores);
+            &self.scores
+        };
+        self.rounds += 1;
+        let label = y.class_index();
+        if self.margin_updates || argmax(scores) != label {
+            self.model.learn(x, scores, label, 1.0); // eq. (2), (3)
+        }
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// The theorem at its largest $\eta$ for the predictor, with the stream's own $\sum_t n_t z_t^\top A_t^{-1} z_t$.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        if !M::HAS_THEOREM {
+            return None;
+        }
+        let bound: MistakeBound<'_> = Box::new(move |u| {
+            let eta = bounds::second_order_perceptron_eta(u.largest_row, self.radius);
+            let loss = u.total(|margin| eta_loss(margin, eta));
+            bounds::second_order_perceptron(loss, eta, self.regularization, u.norm, self.model.quadratics())
+        });
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound: Ok(bound) })
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        if classes < self.problem.classes || features < self.problem.features {
+            return false;
+        }
+        self.model.grow(classes, features);
+        self.scores.resize(classes, 0.0);
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+}
+
+impl<M: Variant> State for SecondOrderPerceptron<M> {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = self.model.tensors();
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.model.restored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::assert_close;
+
+    fn learner<M: Variant>(params: SecondOrderPerceptronParams) -> SecondOrderPerceptron<M> {
+        SecondOrderPerceptron::new(params, Problem::new(2, 1), 0).expect("valid parameters")
+    }
+
+    fn round<M: Variant>(learner: &mut SecondOrderPerceptron<M>, x: f64, y: usize) -> f64 {
+        let mut at = learner.prediction();
+        learner.predict(Features::Dense(&[x]), &mut at);
+        learner.update(Features::Dense(&[x]), Target::class(y), &at);
+        assert_eq!(at.scores[0], -at.scores[1]);
+        at.scores[1]
+    }
+
+    /// K = 2, d = 1, a = 1. Round 1, x = 1, y = 1: W = 0, so class 0 is played, a mistake; z = (1, -1), Q = 2, θ = -z.
+    /// Full: A = I + zz', A^{-1}z = z/3, W = (-1/3, 1/3). Diagonal: A = 2I, W = (-1/2, 1/2).
+    /// m_1 = 0, so Σm = 0. Round 2, x = 1, y = 1: right, δ = -2/3 (or -1), δ(δ + 2) < 0: no update. Round 3, x = 1, y = 0:
+    /// a mistake, θ = 0 again: W = 0.
+    #[test]
+    fn by_hand() {
+        fn check<M: Variant>(weight: f64) {
+            for margin_updates in [true, false] {
+                let params = SecondOrderPerceptronParams {
+                    margin_updates: Some(margin_updates),
+                    ..Default::default()
+                };
+                let mut learner = learner::<M>(params);
+                assert_eq!(round(&mut learner, 1.0, 1), 0.0);
+                assert_close(round(&mut learner, 1.0, 1), weight, 1e-15, "after a mistake");
+                assert_close(round(&mut learner, 1.0, 0), weight, 1e-15, "after a right guess");
+                assert_close(round(&mut learner, 1.0, 0), 0.0, 1e-15, "after the opposite mistake");
+            }
+        }
+        check::<FullMetric>(1.0 / 3.0);
+        check::<DiagonalMetric>(0.5);
+    }
+
+    /// After the three rounds above Σm = δ(δ + 2)/(1 + Q) with δ = 2/3 and Q = z'A^{-1}z = 2/3: (16/9)/(5/3) = 16/15 > 0.
+    /// A right guess with W = 0 (but for rounding) has m = 0: a margin update, which mistake-driven learning skips.
+    #[test]
+    fn margin_updates_are_optional() {
+        for (margin_updates, updates) in [(true, 3), (false, 2)] {
+            let params =
+                SecondOrderPerceptronParams { margin_updates: Some(margin_updates), ..Default::default() };
+            let mut learner = learner::<FullMetric>(params);
+            for y in [1, 1, 0] {
+                round(&mut learner, 1.0, y);
+            }
+            assert_close(learner.model().margins(), 16.0 / 15.0, 1e-14, "Σm");
+            let mut at = learner.prediction();
+            learner.predict(Features::Dense(&[1.0]), &mut at);
+            learner.update(Features::Dense(&[1.0]), Target::class(at.top()), &at);
+            assert_eq!(learner.model().updates(), updates);
+        }
+    }
+
+    /// A prediction from before another round: learnt from with the weights of now, whatever it remembers.
+    #[test]
+    fn late_feedback_is_weighed_with_the_weights_of_now() {
+        let mut late = learner::<FullMetric>(Default::default());
+        let mut prompt = late.clone();
+        let mut at = late.prediction();
+        late.predict(Features::Dense(&[0.5]), &mut at);
+        round(&mut late, 1.0, 1);
+        late.update(Features::Dense(&[0.5]), Target::class(0), &at);
+        round(&mut prompt, 1.0, 1);
+        round(&mut prompt, 0.5, 0);
+        assert_eq!(round(&mut late, 1.0, 0), round(&mut prompt, 1.0, 0));
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let params = SecondOrderPerceptronParams { regularization: Some(0.0), ..Default::default() };
+        let error = SecondOrderPerceptron::<FullMetric>::new(params, Problem::new(2, 1), 0).expect_err("bad");
+        assert_eq!(error.to_string(), "regularization = 0: must be a finite number > 0");
+        let problem = Problem::new(2, 1).with_radius(3.0);
+        let learner = SecondOrderPerceptron::<FullMetric>::new(Default::default(), problem, 0);
+        assert_eq!(learner.expect("defaults").params().regularization, Some(9.0));
+    }
+}

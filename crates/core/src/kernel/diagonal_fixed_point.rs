@@ -1,0 +1,117 @@
+//! The inner problem with a diagonal matrix: $z = g - a \circ \sigma(z)$, at $O(K)$ a Newton step.
+
+use super::fixed_point::inexact_step;
+use super::softmax::softmax;
+use super::vector::{axpy, dot, max_abs, take};
+
+/// How many numbers of scratch [`solve`] takes for `classes` $= K$.
+pub fn scratch_len(classes: usize) -> usize {
+    4 * classes
+}
+
+/// Solves $z = g - a \circ \sigma(z)$ for `a` $\ge 0$; writes the solution to `z` and $\sigma(z)$ to `p`, and
+/// returns the Newton steps taken.
+///
+/// The damped Newton method of [`FixedPoint`](super::fixed_point::FixedPoint): with $z = g - a \circ u$ and $r = u -
+/// \sigma(z)$, a step solves $(I + S\,\mathrm{diag}(a))\,\delta = -r$, which for a diagonal is a division and a rank-one
+/// correction.
+pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
+    const MAX_STEPS: usize = 200;
+    let k = a.len();
+    let rest = &mut { scratch };
+    let (u, delta, a_delta, trial) = (take(rest, k), take(rest, k), take(rest, k), take(rest, k));
+    softmax(g, u);
+    for (((z, g), a), u) in z.iter_mut().zip(g).zip(a).zip(&*u) {
+        *z = g - a * u;
+    }
+    let scale = max_abs(g);
+    let mut last_step = f64::INFINITY;
+    let mut steps = 0;
+    while steps < MAX_STEPS {
+        steps += 1;
+        softmax(z, p);
+        // (M - p (a∘p)ᵀ)⁻¹ with M = I + diag(a∘p), by Sherman and Morrison; its denominator 1 - Σ a p²/M is Σ p/M.
+        let (mut correction, mut denominator) = (0.0, 0.0);
+        for ((a, p), u) in a.iter().zip(&*p).zip(&*u) {
+            let share = 1.0 / (1.0 + a * p);
+            correction += (1.0 - share) * (u - p);
+            denominator += p * share;
+        }
+        correction /= denominator;
+        let mut start = 0.0;
+        for ((((a, p), u), delta), a_delta) in
+            a.iter().zip(&*p).zip(&*u).zip(delta.iter_mut()).zip(a_delta.iter_mut())
+        {
+            *delta = -((u - p) + p * correction) / (1.0 + a * p);
+            *a_delta = a * *delta;
+            start += (u - p) * *a_delta;
+        }
+        let step = max_abs(a_delta);
+        let tau = if step <= 0.5 {
+            1.0
+        } else {
+            inexact_step(start, |tau| {
+                for ((trial, z), a_delta) in trial.iter_mut().zip(&*z).zip(&*a_delta) {
+                    *trial = z - tau * a_delta;
+                }
+                softmax(trial, p);
+                dot(u, a_delta) + tau * dot(delta, a_delta) - dot(p, a_delta)
+            })
+        };
+        axpy(-tau, a_delta, z);
+        axpy(tau, delta, u);
+        // The step is the error; once it stops halving, rounding is all that is left of it.
+        let a_u = z.iter().zip(g).fold(0.0, |max: f64, (z, g)| max.max((g - z).abs()));
+        if step <= 4.0 * f64::EPSILON * scale.max(a_u) || (step < 1e-3 && step > 0.5 * last_step) {
+            break;
+        }
+        last_step = step;
+    }
+    softmax(z, p);
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::fixed_point::FixedPoint;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn agrees_with_the_dense_solver(
+            entries in prop::collection::vec((0.0..1.0f64, -1.0..1.0f64), 2..7),
+            scale in prop::sample::select(vec![0.0, 1e-3, 1.0, 30.0, 1e3]),
+        ) {
+            let k = entries.len();
+            let a: Vec<f64> = entries.iter().map(|(a, _)| scale * a).collect();
+            let g: Vec<f64> = entries.iter().map(|(_, g)| (1.0 + scale) * g).collect();
+            let (mut z, mut p, mut scratch) = (vec![0.0; k], vec![0.0; k], vec![0.0; scratch_len(k)]);
+            let steps = solve(&a, &g, &mut z, &mut p, &mut scratch);
+            prop_assert!(steps <= 10 || scale > 30.0, "{steps} steps at scale {scale}");
+
+            let mut dense = vec![0.0; k * k];
+            (0..k).for_each(|i| dense[i * k + i] = a[i]);
+            let full = FixedPoint::full(k);
+            let (mut want, mut scratch) = (vec![0.0; k], vec![0.0; full.scratch_len()]);
+            let solution = full.solve(&dense, &g, &mut want, &mut scratch);
+            for i in 0..k {
+                prop_assert!((z[i] - want[i]).abs() <= 1e-13 * (1.0 + scale), "{z:?} {want:?}");
+                prop_assert!((p[i] - solution.probabilities[i]).abs() <= 1e-11);
+                prop_assert!((z[i] - g[i] + a[i] * p[i]).abs() <= 1e-10 * (1.0 + scale * scale));
+            }
+        }
+    }
+
+    #[test]
+    fn huge_entries_stay_finite() {
+        for a in [1e6, 1e100, 1e200] {
+            let (mut z, mut p, mut scratch) = ([0.0; 3], [0.0; 3], [0.0; 12]);
+            solve(&[a, 0.5 * a, 0.0], &[0.3 * a, 0.1 * a, 1.0], &mut z, &mut p, &mut scratch);
+            assert!(z.iter().chain(&p).all(|value| value.is_finite()), "{a}: {z:?} {p:?}");
+            assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The inner problem of the binary improper learners: one unknown, one monotone equation.
+
+/// The root $s$ of $s + h \tanh(s/2) = m$ for finite `m` and finite `h` $\ge 0$ (spec 7.1).
+///
+/// It has the sign of $m$, and $|m| - h \le |s| \le |m|$: a shrinkage of $m$. Newton's method needs no safeguard: for
+/// $m > 0$ the left side is increasing and concave, and $\max(m/(1+h/2), m-h)$ is no larger than the root, so the iterates
+/// increase to it.
+pub fn shrink(m: f64, h: f64) -> f64 {
+    const MAX_STEPS: usize = 200;
+    let target = m.abs();
+    let mut s = (target / (1.0 + 0.5 * h)).max(target - h);
+    for _ in 0..MAX_STEPS {
+        let tail = (-s).exp();
+        let tanh = -(-s).exp_m1() / (1.0 + tail);
+        let slope = 1.0 + 2.0 * h * tail / ((1.0 + tail) * (1.0 + tail));
+        let step = ((target - s) - h * tanh) / slope;
+        s += step;
+        // Only rounding makes a step negative.
+        if step <= f64::EPSILON * s {
+            break;
+        }
+    }
+    s.clamp(0.0, target).copysign(m)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, items, number, shared_vector};
+    use proptest::prelude::*;
+
+    #[test]
+    fn reference_values() {
+        let Some(reference) = shared_vector("scalar_root") else { return };
+        let cases = items(&reference["cases"]);
+        assert_eq!(cases.len(), 35);
+        for case in cases {
+            let (m, h, want) = (number(&case["m"]), number(&case["h"]), number(&case["s"]));
+            let got = shrink(m, h);
+            assert!((got - want).abs() <= 1e-12 * want.abs(), "{case}: got {got}");
+        }
+    }
+
+    /// With s = 2 ln 3, tanh(s/2) = (3 - 1/3)/(3 + 1/3) = 4/5, so m = 2 ln 3 + 4h/5.
+    #[test]
+    fn a_root_worked_by_hand() {
+        let s = 2.0 * 3f64.ln();
+        for h in [0.0, 0.5, 5.0, 1e3] {
+            assert_close(shrink(s + 0.8 * h, h), s, 1e-13, "positive");
+            assert_close(shrink(-s - 0.8 * h, h), -s, 1e-13, "negative");
+        }
+    }
+
+    #[test]
+    fn extremes_stay_finite() {
+        for m in [1e-320, 1.0, 1e6, 1e300] {
+            for h in [1e-300, 1.0, 1e6, 1e300] {
+                let s = shrink(m, h);
+                assert!((0.0..=m).contains(&s), "m = {m}, h = {h}: {s}");
+            }
+        }
+        assert_eq!(shrink(0.0, 1e300), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn solves_the_equation(m in -1e3..1e3f64, exponent in -8.0..8.0f64) {
+            let h = 10f64.powf(exponent);
+            let s = shrink(m, h);
+            let residual = s + h * (0.5 * s).tanh() - m;
+            prop_assert!(residual.abs() <= 1e-13 * (m.abs() + h), "{residual}");
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! The second-order learner of margins that SOBA and the second-order Perceptron share.
+//!
+//! A round teaches it that the class of $x$ is $y$, which was found out with probability $p$ (1 with full information).
+//! With the best other class $\bar y$, $u = (e_{\bar y} - e_y) \otimes x$ and $z = u/\sqrt p$, the weights are
+//! $W = A^{-1}\theta$ for $A = aI + \sum n z z^\top$ and $\theta = -\sum n u/p$, where $n = 1$ on rounds that update. All
+//! that a round needs are $\delta = \langle W, u \rangle = s_{\bar y} - s_y$ and $Q = u^\top A^{-1} u$:
+//!
+//! $$ m = \frac{\langle W, z \rangle^2 + 2\langle W, u/p \rangle}{1 + z^\top A^{-1} z} = \frac{\delta(\delta + 2)}{p + Q},
+//!    \qquad n = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m_t \ge 0, \tag{1} $$
+//! $$ A^{-1} \mathrel{-}= \frac{vv^\top}{p + Q}, \quad W \mathrel{-}= \frac{\delta + 1}{p + Q}\,v, \quad v = A^{-1}u, \tag{2} $$
+//!
+//! and the regret depends on the sum over updates of $z^\top A_t^{-1} z = Q/(p + Q)$, with the new $A_t$.
+//! (Beygelzimer, Orabona, Zhang, "Efficient online bandit multiclass learning with Õ(√T) regret", 2017, Algorithm 1.)
+
+use std::fmt::Debug;
+
+use super::lowrank_inverse::LowRankInverse;
+use super::vector::{axpy, dot};
+use crate::example::Features;
+use crate::loss::hinge::margin;
+use crate::state::Tensor;
+
+/// The matrix $A$ and the weights $W = A^{-1}\theta$.
+pub trait Metric: Clone + Debug + Send + Sync + 'static {
+    /// $A = aI$ with `regularization` $= a > 0$, $W = 0$.
+    fn new(classes: usize, features: usize, regularization: f64) -> Self;
+
+    /// How many numbers the state takes.
+    fn numbers(classes: usize, features: usize) -> usize;
+
+    /// Writes $Wx$ to `scores`.
+    fn scores(&self, x: Features<'_>, scores: &mut [f64]);
+
+    /// $Q = u^\top A^{-1} u \ge 0$ for $u = (e_{\bar y} - e_y) \otimes x$; by-products are kept for [`Metric::step`].
+    fn quadratic(&mut self, x: Features<'_>, pair: Pair) -> f64;
+
+    /// (2), after [`Metric::quadratic`] for the same row and pair.
+    fn step(&mut self, x: Features<'_>, pair: Pair, step: Step);
+
+    /// Makes room for more classes and features, as if they had been there with all-zero features.
+    fn grow(&mut self, classes: usize, features: usize);
+
+    /// The state.
+    fn tensors(&mut self) -> Vec<Tensor<'_>>;
+
+    /// Recomputes what is derived from the state; false if the state contradicts itself.
+    fn restored(&mut self) -> bool;
+}
+
+/// The two classes that a round compares.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    /// $y$.
+    pub label: usize,
+    /// $\bar y$.
+    pub rival: usize,
+}
+
+/// The numbers of an update.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// $\delta = s_{\bar y} - s_y$.
+    pub delta: f64,
+    /// $p$.
+    pub probability: f64,
+    /// $p + Q$.
+    pub weight: f64,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct SecondOrderMargin<M> {
+    metric: M,
+    /// $\sum n m \ge 0$.
+    margins: f64,
+    /// $\sum n Q/(p + Q)$.
+    quadratics: f64,
+    updates: u64,
+}
+
+impl<M: Metric> SecondOrderMargin<M> {
+    /// $W = 0$ and $A = aI$ with `regularization` $= a > 0$.
+    pub fn new(classes: usize, features: usize, regularization: f64) -> Self {
+        let metric = M::new(classes, features, regularization);
+        Self { metric, margins: 0.0, quadratics: 0.0, updates: 0 }
+    }
+
+    /// Writes $Wx$ to `scores`.
+    pub fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
+        self.metric.scores(x, scores);
+    }
+
+    /// Learns that the class of `x`, of current `scores` $= Wx$, is `label`, found out with `probability` $= p > 0$; or
+    /// leaves it, by (1), which happens to right predictions only. Returns whether it updated.
+    pub fn learn(&mut self, x: Features<'_>, scores: &[f64], label: usize, probability: f64) -> bool {
+        let margin = margin(scores, label);
+        let pair = Pair { label, rival: margin.rival };
+        let delta = -margin.value;
+        let quadratic = self.metric.quadratic(x, pair);
+        let weight = probability + quadratic;
+        let m = delta * (delta + 2.0) / weight;
+        if self.margins + m < 0.0 {
+            return false;
+        }
+        self.metric.step(x, pair, Step { delta, probability, weight });
+        self.margins += m;
+        self.quadratics += quadratic / weight;
+        self.updates += 1;
+        true
+    }
+
+    /// $\sum n m \ge 0$: what right predictions with small margins may still use up.
+    pub fn margins(&self) -> f64 {
+        self.margins
+    }
+
+    /// $\sum n z^\top A_t^{-1} z$.
+    pub fn quadratics(&self) -> f64 {
+        self.quadratics
+    }
+
+    /// How many rounds updated.
+    pub fn updates(&self) -> u64 {
+        self.updates
+    }
+
+    /// Makes room for more classes and features, as if they had been there with all-zero features.
+    pub fn grow(&mut self, classes: usize, features: usize) {
+        self.metric.grow(classes, features);
+    }
+
+    /// The state.
+    pub fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = self.metric.tensors();
+        tensors.push(Tensor::number("margins", &mut self.margins));
+        tensors.push(Tensor::number("quadratics", &mut self.quadratics));
+        tensors.push(Tensor::count("updates", &mut self.updates));
+        tensors
+    }
+
+    /// Recomputes what is derived from the state; false if the state contradicts itself.
+    pub fn restored(&mut self) -> bool {
+        self.metric.restored()
+    }
+}
+
+/// The full $A$ of side $Kd$, by its inverse.
+#[derive(Clone, Debug)]
+pub struct FullMetric {
+    classes: usize,
+    features: usize,
+    regularization: f64,
+    inverse: LowRankInverse,
+    /// $W$, by class.
+    weights: Vec<f64>,
+    /// $v = A^{-1} u$ of the round.
+    direction: Vec<f64>,
+}
+
+impl Metric for FullMetric {
+    fn new(classes: usize, features: usize, regularization: f64) -> Self {
+        Self {
+            classes,
+            features,
+            regularization,
+            inverse: LowRankInverse::new(classes, features, regularization, 1),
+            weights: vec![0.0; classes * features],
+            direction: vec![0.0; classes * features],
+        }
+    }
+
+    fn numbers(classes: usize, features: usize) -> usize {
+        LowRankInverse::numbers(classes, features)
+    }
+
+    fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
+        for (score, row) in scores.iter_mut().zip(self.weights.chunks_exact(self.features)) {
+            *score = x.dot(row);
+        }
+    }
+
+    fn quadratic(&mut self, x: Features<'_>, Pair { label, rival }: Pair) -> f64 {
+        self.inverse.combination(x, &[(rival, 1.0), (label, -1.0)], &mut self.direction);
+        let block = |class: usize| &self.direction[class * self.features..][..self.features];
+        let quadratic = x.dot(block(rival)) - x.dot(block(label));
+        // A⁻¹ ⪯ I/a implies Q >= a|v|². Rounding breaks that where rows are many orders of magnitude longer than others,
+        // or than a allows for; without it the next downdate would be without bound.
+        quadratic.max(self.regularization * dot(&self.direction, &self.direction))
+    }
+
+    fn step(&mut self, _x: Features<'_>, _pair: Pair, Step { delta, weight, .. }: Step) {
+        axpy(-(delta + 1.0) / weight, &self.direction, &mut self.weights);
+        self.inverse.downdate(&self.direction, &[1.0 / weight.sqrt()]);
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) {
+        let mut weights = vec![0.0; classes * features];
+        for (old, new) in self.weights.chunks_exact(self.features).zip(weights.chunks_exact_mut(features)) {
+            new[..self.features].copy_from_slice(old);
+        }
+        self.direction = vec![0.0; weights.len()];
+        self.weights = weights;
+        self.inverse.grow(classes, features, self.regularization, 1);
+        (self.classes, self.features) = (classes, features);
+    }
+
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::from(self.inverse.tensors());
+        tensors.push(Tensor::real("weights", vec![self.classes, self.features], &mut self.weights));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.inverse.is_consistent()
+    }
+}
+
+/// $A$ replaced by its diagonal: no theorem, $O(\mathrm{nnz}(x))$ an update, memory touched only where it is needed.
+#[derive(Clone, Debug)]
+pub struct DiagonalMetric {
+    classes: usize,
+    features: usize,
+    regularization: f64,
+    /// The diagonal of $A - aI$, by feature.
+    growth: Vec<f64>,
+    /// $\theta$, by feature.
+    sums: Vec<f64>,
+    /// $W = \theta / A$, by feature.
+    weights: Vec<f64>,
+}
+
+impl Metric for DiagonalMetric {
+    fn new(classes: usize, features: usize, regularization: f64) -> Self {
+        let zeros = || vec![0.0; classes * features];
+        Self { classes, features, regularization, growth: zeros(), sums: zeros(), weights: zeros() }
+    }
+
+    fn numbers(classes: usize, features: usize) -> usize {
+        classes.saturating_mul(features).saturating_mul(2)
+    }
+
+    fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
+        scores.fill(0.0);
+        for (i, value) in x.iter() {
+            axpy(value, &self.weights[i * self.classes..][..self.classes], scores);
+        }
+    }
+
+    fn quadratic(&mut self, x: Features<'_>, Pair { label, rival }: Pair) -> f64 {
+        let entry = |i: usize, class: usize| self.regularization + self.growth[i * self.classes + class];
+        x.iter().map(|(i, value)| value * (value / entry(i, label) + value / entry(i, rival))).sum()
+    }
+
+    fn step(&mut self, x: Features<'_>, Pair { label, rival }: Pair, Step { probability, .. }: Step) {
+        for (i, value) in x.iter() {
+            for (class, sign) in [(label, 1.0), (rival, -1.0)] {
+                let at = i * self.classes + class;
+                self.growth[at] += value * value / probability;
+                self.sums[at] += sign * value / probability;
+                self.weights[at] = self.sums[at] / (self.regularization + self.growth[at]);
+            }
+        }
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) {
+        let grow = |old: &[f64]| {
+            let mut new = vec![0.0; classes * features];
+            for (old, new) in old.chunks_exact(self.classes).zip(new.chunks_exact_mut(classes)) {
+                new[..self.classes].copy_from_slice(old);
+            }
+            new
+        };
+        let grown = [&self.growth, &self.sums, &self.weights].map(|part| grow(part));
+        [self.growth, self.sums, self.weights] = grown;
+        (self.classes, self.features) = (classes, features);
+    }
+
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let shape = vec![self.features, self.classes];
+        vec![
+            Tensor::real("growth", shape.clone(), &mut self.growth),
+            Tensor::real("sums", shape, &mut self.sums),
+        ]
+    }
+
+    fn restored(&mut self) -> bool {
+        for ((weight, sum), growth) in self.weights.iter_mut().zip(&self.sums).zip(&self.growth) {
+            *weight = sum / (self.regularization + growth);
+        }
+        self.growth.iter().all(|growth| *growth >= 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, quadratic, unit_rows};
+
+    /// Dense A and θ, as SOBA's Algorithm 1 states them, with the numbers of the round.
+    struct Plain {
+        classes: usize,
+        a: Vec<f64>,
+        theta: Vec<f64>,
+        margins: f64,
+        diagonal: bool,
+    }
+
+    impl Plain {
+        /// b' A^{-1} c, by polarisation of the positive quadratic form.
+        fn form(&self, b: &[f64], c: &[f64]) -> f64 {
+            let sum = |s: f64| b.iter().zip(c).map(|(b, c)| b + s * c).collect::<Vec<f64>>();
+            0.25 * (quadratic(&self.a, &sum(1.0)) - quadratic(&self.a, &sum(-1.0)))
+        }
+
+        fn row(&self, class: usize, scale: f64, x: &[f64]) -> Vec<f64> {
+            let mut row = vec![0.0; self.theta.len()];
+            row[class * x.len()..][..x.len()].iter_mut().zip(x).for_each(|(r, x)| *r = scale * x);
+            row
+        }
+
+        fn scores(&self, x: &[f64]) -> Vec<f64> {
+            (0..self.classes).map(|k| self.form(&self.theta, &self.row(k, 1.0, x))).collect()
+        }
+
+        fn learn(&mut self, x: &[f64], label: usize, p: f64) -> bool {
+            let scores = self.scores(x);
+            let rival = margin(&scores, label).rival;
+            let mut g = self.row(rival, 1.0 / p, x);
+            g[label * x.len()..][..x.len()].iter_mut().zip(x).for_each(|(g, x)| *g = -x / p);
+            let z: Vec<f64> = g.iter().map(|g| g * p.sqrt()).collect();
+            let (wz, wg) = (self.form(&self.theta, &z), self.form(&self.theta, &g));
+            let m = (wz * wz + 2.0 * wg) / (1.0 + quadratic(&self.a, &z));
+            if self.margins + m < 0.0 {
+                return false;
+            }
+            self.margins += m;
+            for i in 0..z.len() {
+                self.theta[i] -= g[i];
+                for j in 0..z.len() {
+                    if i == j || !self.diagonal {
+                        self.a[i * z.len() + j] += z[i] * z[j];
+                    }
+                }
+            }
+            true
+        }
+    }
+
+    fn check<M: Metric>(diagonal: bool, sparse: bool) {
+        let (k, d, a) = (3, 9, 0.5);
+        let n = k * d;
+        let mut learner = SecondOrderMargin::<M>::new(k, d, a);
+        let mut plain =
+            Plain { classes: k, a: vec![0.0; n * n], theta: vec![0.0; n], margins: 0.0, diagonal };
+        (0..n).for_each(|i| plain.a[i * n + i] = a);
+        let (mut updates, mut margin_updates) = (0, 0);
+        let indices: Vec<u32> = (0..d as u32).collect();
+        for (t, x) in unit_rows(11, 200, d).iter().enumerate() {
+            // Separable, so that mistakes and what they pay for stay scarce; found out with one of two probabilities.
+            let label = usize::from(x[0] > 0.0);
+            let p = [1.0, 0.5][t % 2];
+            let features =
+                if sparse { Features::Sparse { indices: &indices, values: x } } else { Features::Dense(x) };
+            let mut scores = vec![0.0; k];
+            learner.scores(features, &mut scores);
+            scores.iter().zip(plain.scores(x)).for_each(|(s, w)| assert_close(*s, w, 1e-9, "score"));
+            let updated = learner.learn(features, &scores, label, p);
+            assert_eq!(updated, plain.learn(x, label, p), "round {t}");
+            let right = margin(&scores, label).value > 0.0;
+            assert!(updated || right, "a mistake always updates");
+            updates += u64::from(updated);
+            margin_updates += u64::from(updated && right);
+            assert!(learner.margins() >= 0.0);
+            assert_close(learner.margins(), plain.margins, 1e-9, "margins");
+        }
+        assert_eq!(learner.updates(), updates);
+        assert!(margin_updates > 10 && updates < 150, "{updates} {margin_updates}");
+    }
+
+    #[test]
+    fn follows_the_dense_recursion() {
+        for sparse in [false, true] {
+            check::<FullMetric>(false, sparse);
+            check::<DiagonalMetric>(true, sparse);
+        }
+    }
+
+    /// SOBA's inequality behind the regret bound, on one path: $\theta^\top A^{-1} \theta \le \sum n g^\top A_t^{-1} g$;
+    /// and the columns of $W$ sum to 0.
+    #[test]
+    fn pathwise_inequality() {
+        let (k, d) = (4, 3);
+        let mut learner = SecondOrderMargin::<FullMetric>::new(k, d, 1.0);
+        let (mut theta, mut right_side) = (vec![0.0; k * d], 0.0);
+        for (t, x) in unit_rows(2, 400, d).iter().enumerate() {
+            let (label, p) = ((t * t) % k, [1.0, 0.1][t % 2]);
+            let mut scores = vec![0.0; k];
+            learner.scores(Features::Dense(x), &mut scores);
+            let before = learner.quadratics();
+            if learner.learn(Features::Dense(x), &scores, label, p) {
+                let rival = margin(&scores, label).rival;
+                axpy(1.0 / p, x, &mut theta[label * d..][..d]);
+                axpy(-1.0 / p, x, &mut theta[rival * d..][..d]);
+                // g = z/√p
+                right_side += (learner.quadratics() - before) / p;
+            }
+            for i in 0..d {
+                let sum: f64 = learner.metric.weights.iter().skip(i).step_by(d).sum();
+                assert!(sum.abs() < 1e-12, "{sum}");
+            }
+        }
+        let weights = &learner.metric.weights;
+        let left: f64 = theta.iter().zip(weights).map(|(theta, w)| theta * w).sum();
+        assert!(left <= right_side * (1.0 + 1e-12) && left > 0.0, "{left} {right_side}");
+    }
+
+    /// Rows a hundred orders of magnitude apart: doubles cannot hold A, but nothing grows without bound.
+    #[test]
+    fn huge_rows_are_survived() {
+        let (k, d) = (3, 4);
+        let mut learner = SecondOrderMargin::<FullMetric>::new(k, d, 1.0);
+        let mut scores = vec![0.0; k];
+        for (t, mut x) in unit_rows(21, 200, d).into_iter().enumerate() {
+            x.iter_mut().for_each(|x| *x *= if t % 4 == 1 { 1e100 } else { 1.0 });
+            learner.scores(Features::Dense(&x), &mut scores);
+            assert!(scores.iter().all(|score| score.is_finite()), "round {t}: {scores:?}");
+            learner.learn(Features::Dense(&x), &scores, t * t % k, 1.0);
+        }
+    }
+
+    #[test]
+    fn grown_state_is_as_if_it_had_been_there() {
+        fn check<M: Metric>() {
+            let (mut small, mut large) =
+                (SecondOrderMargin::<M>::new(2, 3, 0.7), SecondOrderMargin::<M>::new(4, 5, 0.7));
+            for (t, x) in unit_rows(4, 40, 5).iter().enumerate() {
+                if t == 20 {
+                    small.grow(4, 5);
+                }
+                let known = if t < 20 { (2, 3) } else { (4, 5) };
+                // Scores of classes that were not there are 0, and must not be rivals before they are.
+                let wide: Vec<f64> =
+                    x.iter().enumerate().map(|(i, x)| if i < known.1 { *x } else { 0.0 }).collect();
+                let mut scores = [vec![0.0; known.0], vec![0.0; 4]];
+                small.scores(Features::Dense(&wide[..known.1]), &mut scores[0]);
+                large.scores(Features::Dense(&wide), &mut scores[1]);
+                for (a, b) in scores[0].iter().zip(&scores[1]) {
+                    assert_close(*a, *b, 1e-12, "score");
+                }
+                let label = (t * t / 3) % known.0;
+                small.learn(Features::Dense(&wide[..known.1]), &scores[0].clone(), label, 1.0);
+                scores[1][known.0..].fill(f64::NEG_INFINITY);
+                large.learn(Features::Dense(&wide), &scores[1].clone(), label, 1.0);
+            }
+        }
+        check::<FullMetric>();
+        check::<DiagonalMetric>();
+    }
+}

@@ -1,0 +1,300 @@
+use super::*;
+use crate::example::{Features, Target};
+use crate::param::Value;
+use proptest::prelude::*;
+
+/// A learner of `name` that has learnt a little.
+fn learnt(name: &str) -> Box<dyn Model> {
+    let problem = Problem::new(3, 2).with_radius(1.0);
+    let entry = registry::find(name).expect("registered");
+    let mut model = entry.make(&Values::new(), problem, 7).expect("defaults are valid");
+    let mut at = model.prediction();
+    for t in 0..5 {
+        let x = [0.5, 0.1 * f64::from(t)];
+        model.predict(Features::Dense(&x), &mut at);
+        model.update(Features::Dense(&x), Target::class(t as usize % 3), &at);
+    }
+    model
+}
+
+fn archive(name: &str) -> Archive {
+    Archive::of(&mut *learnt(name))
+}
+
+fn load(bytes: &[u8]) -> Result<Box<dyn Model>, ModelError> {
+    Archive::from_bytes(bytes).and_then(|archive| archive.model())
+}
+
+/// The sentence with which `archive`, whole but for what it says, is refused.
+fn refusal(archive: &Archive) -> String {
+    let error = load(&archive.to_bytes()).map(|_| ()).expect_err("must be refused").to_string();
+    assert!(!error.contains('\n'), "{error}");
+    error
+}
+
+/// `bytes` with its JSON header changed.
+fn with_header(bytes: &[u8], change: impl Fn(String) -> String) -> Vec<u8> {
+    let (len, rest) = bytes.split_at(8);
+    let len = u64::from_le_bytes(len.try_into().expect("8 bytes")) as usize;
+    let (header, numbers) = rest.split_at(len);
+    let changed = change(String::from_utf8(header.to_vec()).expect("JSON"));
+    assert_ne!(changed.as_bytes(), header, "nothing is changed");
+    [&(changed.len() as u64).to_le_bytes()[..], changed.as_bytes(), numbers].concat()
+}
+
+#[test]
+fn every_flipped_bit_is_noticed() {
+    for name in ["folklore", "ogd"] {
+        let bytes = archive(name).to_bytes();
+        assert!(load(&bytes).is_ok());
+        for at in 0..8 * bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at / 8] ^= 1 << (at % 8);
+            let error = Archive::from_bytes(&damaged).map(|_| ()).expect_err("a bit is flipped").to_string();
+            assert!(!error.is_empty(), "bit {at}");
+        }
+    }
+}
+
+#[test]
+fn every_truncation_and_extension_is_noticed() {
+    let bytes = archive("folklore").to_bytes();
+    for len in 0..bytes.len() {
+        assert!(Archive::from_bytes(&bytes[..len]).is_err(), "the first {len} bytes");
+    }
+    for extra in [&[0][..], &[0; 8], &bytes] {
+        assert!(Archive::from_bytes(&[&bytes, extra].concat()).is_err(), "{} bytes more", extra.len());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn arbitrary_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(load(&bytes).is_err());
+    }
+
+    #[test]
+    fn overwritten_pieces_are_noticed(
+        from in any::<prop::sample::Index>(),
+        piece in prop::collection::vec(any::<u8>(), 1..40),
+    ) {
+        let mut bytes = archive("folklore").to_bytes();
+        let whole = bytes.clone();
+        let from = from.index(bytes.len());
+        for (byte, new) in bytes[from..].iter_mut().zip(&piece) {
+            *byte = *new;
+        }
+        prop_assert!(load(&bytes).is_err() || bytes == whole);
+    }
+
+    /// A digest that is right does not make numbers true: whatever a counter says, nothing is read out of bounds.
+    #[test]
+    fn invented_counters_are_refused_or_harmless(
+        tensor in any::<prop::sample::Index>(),
+        count in prop_oneof![Just(u64::MAX / 2), 0..10u64, any::<u32>().prop_map(u64::from)],
+        sparse in any::<bool>(),
+    ) {
+        for name in ["folklore", "ogd"] {
+            let mut archive = archive(name);
+            let mut counters: Vec<&mut u64> = Vec::new();
+            for numbers in archive.tensors.values_mut() {
+                if let Data::Count(data) = &mut numbers.data {
+                    counters.extend(data);
+                }
+            }
+            let at = tensor.index(counters.len());
+            *counters[at] = count;
+            if let Ok(mut model) = load(&archive.to_bytes()) {
+                let sparse_row = Features::Sparse { indices: &[1], values: &[0.5] };
+                let x = if sparse { sparse_row } else { Features::Dense(&[0.5, 0.5]) };
+                let mut at = model.prediction();
+                for _ in 0..4 {
+                    model.predict(x, &mut at);
+                    model.update(x, Target::class(1), &at);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_files_and_versions_are_refused() {
+    let bytes = archive("ogd").to_bytes();
+    let other =
+        with_header(&bytes, |header| header.replace("\"format_version\":\"1\"", "\"format_version\":\"2\""));
+    let error = load(&other).map(|_| ()).expect_err("another version");
+    assert_eq!(error.to_string(), "the model file has format version 2; this program reads version 1");
+    let foreign =
+        with_header(&bytes, |header| header.replace("\"format\":\"noregret\"", "\"format\":\"pt\""));
+    assert!(matches!(load(&foreign), Err(ModelError::Damaged(_))));
+    let bare = safetensors::serialize(&BTreeMap::<String, Numbers>::new(), None).expect("no tensors");
+    assert!(matches!(load(&bare), Err(ModelError::Damaged(_))));
+}
+
+#[test]
+fn huge_dimensions_are_refused_before_memory_is_taken() {
+    // The machine does not have what these ask for: an attempt to take it would abort the test.
+    for (classes, features) in
+        [(3, 4_000_000_000u64), (4_000_000_000u64, 2), (3, 40_000_000), (60_000_000, 60)]
+    {
+        for name in ["folklore", "ogd"] {
+            let mut archive = archive(name);
+            let problem = format!(
+                r#"{{"classes":{classes},"features":{features},"radius":1.0,"horizon":null,"sparse":false}}"#
+            );
+            archive.set_text("problem", problem);
+            let error = refusal(&archive);
+            assert!(error.contains("too few for its dimensions"), "{error}");
+        }
+    }
+    for (classes, features) in [(0, 2), (1, 2), (3, 0), (1u64 << 40, 2)] {
+        let mut archive = archive("folklore");
+        let problem = format!(
+            r#"{{"classes":{classes},"features":{features},"radius":1.0,"horizon":null,"sparse":false}}"#
+        );
+        archive.set_text("problem", problem);
+        let error = refusal(&archive);
+        assert!(error.contains("must be"), "{error}");
+    }
+}
+
+#[test]
+fn huge_headers_are_refused() {
+    let mut bytes = archive("ogd").to_bytes();
+    for len in [u64::MAX, 1 << 40, bytes.len() as u64] {
+        bytes[..8].copy_from_slice(&len.to_le_bytes());
+        assert!(load(&bytes).is_err());
+    }
+    let inflated = with_header(&archive("ogd").to_bytes(), |header| {
+        header.replace("\"shape\":[3,2]", "\"shape\":[3000000000,2000000000]")
+    });
+    assert!(load(&inflated).is_err());
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_refused() {
+    for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut archive = archive("folklore");
+        archive.set_tensor("learner/slack", Numbers { shape: vec![1], data: Data::Real(vec![number]) });
+        assert!(refusal(&archive).ends_with("tensor 'learner/slack' holds a number that is not finite"));
+    }
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let changed = |change: &dyn Fn(&mut Archive)| {
+        let mut archive = archive("folklore");
+        change(&mut archive);
+        refusal(&archive)
+    };
+    let real = |len: usize| Numbers { shape: vec![len], data: Data::Real(vec![0.0; len]) };
+    let missing = changed(&|archive| drop(archive.tensors.remove("learner/gradient")));
+    assert!(missing.ends_with("tensor 'learner/gradient' is missing"), "{missing}");
+    let shape = changed(&|archive| archive.set_tensor("learner/gradient", real(5)));
+    assert!(shape.ends_with("tensor 'learner/gradient' has shape [5] instead of [4]"), "{shape}");
+    let shape = changed(&|archive| archive.set_tensor("learner/inverse", real(16)));
+    assert!(shape.ends_with("tensor 'learner/inverse' has shape [16] instead of [10]"), "{shape}");
+    let kind = changed(&|archive| archive.set_tensor("learner/rounds", real(1)));
+    assert!(kind.ends_with("tensor 'learner/rounds' has the wrong type"), "{kind}");
+    let columns = Numbers { shape: vec![1], data: Data::Count(vec![1000]) };
+    let pending = changed(&|archive| archive.set_tensor("learner/inverse_pending_columns", columns.clone()));
+    assert!(pending.ends_with("its state contradicts itself"), "{pending}");
+    for text in ["algorithm", "params", "problem"] {
+        let error = changed(&|archive| drop(archive.texts.remove(text)));
+        assert!(error.ends_with(&format!("its metadata has no '{text}'")), "{error}");
+        assert!(!changed(&|archive| archive.set_text(text, "nonsense")).is_empty());
+    }
+    let params =
+        serde_json::to_string(&Values::from([("norm".to_owned(), Value::from(-1.0))])).expect("plain");
+    let error = changed(&|archive| archive.set_text("params", params.as_str()));
+    assert_eq!(error, "the model file does not describe a learner: norm = -1: must be a finite number > 0");
+}
+
+#[test]
+fn entries_of_fronts_survive() {
+    let mut archive = archive("ogd");
+    archive.set_text("labels", r#"["a","b \" \n ü"]"#);
+    archive.set_tensor(
+        "scale/range",
+        Numbers { shape: vec![2, 1], data: Data::Real(vec![-0.0, f64::MIN_POSITIVE]) },
+    );
+    archive.set_tensor("scale/counts", Numbers { shape: vec![0], data: Data::Count(vec![]) });
+    let read = Archive::from_bytes(&archive.to_bytes()).expect("just written");
+    assert_eq!(read, archive);
+    assert_eq!(read.json::<Vec<String>>("labels").expect("a list")[1], "b \" \n ü");
+}
+
+#[test]
+fn an_old_file_is_whole_until_the_new_one_is() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("model");
+    archive("ogd").write(&path).expect("a new file");
+    archive("folklore").write(&path).expect("replaces it");
+    assert_eq!(Archive::read(&path).expect("whole"), archive("folklore"));
+    let names = |folder: &Path| std::fs::read_dir(folder).expect("listed").count();
+    assert_eq!(names(folder.path()), 1, "no temporary file is left");
+
+    // A folder that is not there, a file in place of the folder, a folder in place of the file.
+    let missing = folder.path().join("no/model");
+    let beneath = path.join("model");
+    let occupied = folder.path().join("occupied");
+    std::fs::create_dir_all(occupied.join("by this")).expect("a folder");
+    for wrong in [&missing, &beneath, &occupied] {
+        let error = archive("ogd").write(wrong).expect_err("cannot be written").to_string();
+        let sentence = format!("{}: cannot be ", wrong.display());
+        assert!(error.starts_with(&sentence) && !error.contains('\n'), "{error}");
+    }
+    assert_eq!(Archive::read(&path).expect("still whole"), archive("folklore"));
+    assert_eq!(names(folder.path()), 2, "no temporary file is left");
+    let error = Archive::read(&missing).expect_err("not there").to_string();
+    assert!(error.starts_with(&format!("{}: cannot be read: ", missing.display())), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_reads_the_old_file_reads_it_to_its_end() {
+    use std::io::Read as _;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("model");
+    archive("ogd").write(&path).expect("a new file");
+    let mut reader = std::fs::File::open(&path).expect("just written");
+    archive("folklore").write(&path).expect("replaces it");
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).expect("open");
+    assert_eq!(Archive::from_bytes(&bytes).expect("whole"), archive("ogd"));
+}
+
+#[cfg(unix)]
+#[test]
+fn models_are_as_readable_as_other_files() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [model, plain] = ["model", "plain"].map(|name| folder.path().join(name));
+    archive("ogd").write(&model).expect("a new file");
+    std::fs::write(&plain, "").expect("a new file");
+    let mode = |path| std::fs::metadata(path).expect("just written").permissions().mode();
+    assert_eq!(mode(&model), mode(&plain));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_read_only_keeps_its_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("model");
+    archive("ogd").write(&path).expect("a new file");
+    let allow = |mode| std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode));
+    allow(0o555).expect("own folder");
+    let may_write_anyway = std::fs::write(folder.path().join("probe"), "").is_ok();
+    let written = archive("folklore").write(&path);
+    allow(0o755).expect("own folder");
+    if may_write_anyway {
+        eprintln!("skipped: this user may write to a folder that is read-only");
+        return;
+    }
+    let error = written.expect_err("read-only").to_string();
+    assert!(error.starts_with(&format!("{}: cannot be written: ", path.display())), "{error}");
+    assert_eq!(Archive::read(&path).expect("still whole"), archive("ogd"));
+}

@@ -1,0 +1,90 @@
+//! After the first round a learner takes no memory: everything it needs was made with it.
+//!
+//! The linear-algebra crate keeps a workspace for every thread, made when a product first needs it; `warm` has it made
+//! before anything is counted.
+
+use allocation_counter::measure;
+use noregret::example::Features;
+
+#[allow(dead_code, reason = "shared with the other laws")]
+mod support;
+
+use support::{Case, Round, every_case};
+
+fn warm(case: &Case, rounds: &[Round]) {
+    case.play(&mut *case.learner(), rounds);
+}
+
+#[test]
+fn rounds_allocate_nothing() {
+    every_case("allocation", |case| {
+        let rounds = case.stream(1, 60);
+        warm(case, &rounds);
+        let mut learner = case.learner();
+        let mut at = learner.prediction();
+        let (first, rest) = rounds.split_first().expect("60 rounds");
+        case.play_one(&mut *learner, &mut at, first);
+        // Past the first flush of the second-order engine, dense and sparse rows.
+        let taken = measure(|| {
+            for (t, round) in rest.iter().enumerate() {
+                let x = if t % 2 == 0 { round.dense() } else { round.sparse() };
+                learner.predict(x, &mut at);
+                learner.update(x, case.target(round), &at);
+            }
+        });
+        assert_eq!(taken.count_total, 0, "allocations in {} rounds, {} bytes", rest.len(), taken.bytes_total);
+    });
+}
+
+#[test]
+fn late_feedback_allocates_nothing() {
+    every_case("allocation", |case| {
+        let rounds = case.stream(1, 60);
+        warm(case, &rounds);
+        let mut learner = case.learner();
+        let (mut at, mut kept) = (learner.prediction(), learner.prediction());
+        let mut play = |rounds: &[Round]| {
+            for pair in rounds.chunks_exact(2) {
+                learner.predict(pair[0].dense(), &mut at);
+                kept.keep(&at);
+                learner.predict(pair[1].dense(), &mut at);
+                learner.update(pair[1].dense(), case.target(&pair[1]), &at);
+                learner.update(pair[0].dense(), case.target(&pair[0]), &kept);
+            }
+        };
+        play(&rounds[..2]);
+        let taken = measure(|| play(&rounds[2..]));
+        assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
+    });
+}
+
+#[test]
+fn looking_ahead_allocates_once() {
+    every_case("allocation", |case| {
+        let rounds = case.stream(1, 60);
+        warm(case, &rounds);
+        let rows: Vec<Features<'_>> = rounds.iter().map(|round| round.dense()).collect();
+        let mut learner = case.learner();
+        let block = learner.lookahead().max(1);
+        let mut at = learner.prediction();
+        let mut play = |from: usize, to: usize| {
+            for start in (from..to).step_by(block) {
+                let end = (start + block).min(to);
+                learner.prepare(&&rows[start..end]);
+                for round in &rounds[start..end] {
+                    learner.predict(round.dense(), &mut at);
+                    learner.update(round.dense(), case.target(round), &at);
+                }
+            }
+        };
+        play(0, block);
+        let taken = measure(|| play(block, 60));
+        assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
+    });
+}
+
+#[test]
+fn the_counter_counts() {
+    let taken = measure(|| drop(std::hint::black_box(vec![1.0; 100])));
+    assert_eq!((taken.count_total, taken.bytes_total), (1, 800));
+}

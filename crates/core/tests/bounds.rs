@@ -1,0 +1,235 @@
+//! The theorems of the second-order learners, asserted: regret <= certificate <= bound on random, cyclic and adversarial
+//! streams, against the best comparator in hindsight.
+
+use noregret::algorithm::Algorithm;
+use noregret::batch::comparator::{Ball, Stop, best_in_hindsight};
+use noregret::batch::data::{Data, Labels, Rows};
+use noregret::bounds::{self, Setting};
+use noregret::example::{Features, Target};
+use noregret::full::aioli::{Aioli, AioliParams};
+use noregret::full::gaf::{Gaf, GafParams};
+use noregret::full::kernel_aioli::{Kernel, KernelAioli, KernelAioliParams};
+use noregret::full::ons::{Ons, OnsParams};
+use noregret::full::vaw::{Vaw, VawParams};
+use noregret::kernel::curvature::Curvature;
+use noregret::learner::{OnlineLearner, Predictor};
+use noregret::loss::logistic;
+use noregret::prediction::argmax;
+use noregret::problem::Problem;
+use noregret::rng::{Rng, Uniforms};
+
+const ROUNDS: usize = 200;
+
+const STREAMS: [Stream; 3] = [Stream::Random, Stream::Cyclic, Stream::Adversarial];
+
+/// Where rows and labels come from. Rows have norm 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stream {
+    /// Random directions; the label is the best class of a fixed linear predictor, one in ten drawn at random.
+    Random,
+    /// Unit vectors in turn, labels in turn, out of step.
+    Cyclic,
+    /// Random directions; the label is the class that the learner thinks least likely.
+    Adversarial,
+}
+
+/// Rows, one after the other, and labels.
+struct History {
+    features: usize,
+    rows: Vec<f64>,
+    labels: Vec<u32>,
+    total: f64,
+}
+
+impl History {
+    /// The learner's regret against everything in the ball, rounded up by the comparator's gap.
+    fn regret(&self, classes: usize, ball: Ball, norm: f64) -> f64 {
+        let (rows, labels) = (Rows::Dense(&self.rows), Labels::Classes(&self.labels));
+        let data = Data::new(classes, self.features, rows, labels).expect("finite rows and classes below K");
+        let best = best_in_hindsight(&data, ball, norm, Stop::default()).expect("a positive norm");
+        self.total - (best.value - best.gap)
+    }
+}
+
+fn unit(values: Vec<f64>) -> Vec<f64> {
+    let length = values.iter().map(|x| x * x).sum::<f64>().sqrt();
+    values.into_iter().map(|x| x / length).collect()
+}
+
+fn row(stream: Stream, t: usize, features: usize, rng: &mut Rng) -> Vec<f64> {
+    match stream {
+        Stream::Cyclic => (0..features).map(|i| f64::from(i == t % features)).collect(),
+        _ => unit((0..features).map(|_| rng.normal()).collect()),
+    }
+}
+
+fn play(learner: &mut dyn OnlineLearner, stream: Stream) -> History {
+    let (k, d) = (learner.problem().classes, learner.problem().features);
+    let mut rng = Rng::new(23, 0);
+    let truth: Vec<f64> = (0..k * d).map(|_| rng.normal()).collect();
+    let mut history = History { features: d, rows: Vec::new(), labels: Vec::new(), total: 0.0 };
+    let mut at = learner.prediction();
+    for t in 0..ROUNDS {
+        let x = row(stream, t, d, &mut rng);
+        let features = Features::Dense(&x);
+        learner.predict(features, &mut at);
+        let label = match stream {
+            Stream::Random if rng.uniform() < 0.1 => rng.below(k as u64) as usize,
+            Stream::Random => argmax(&truth.chunks_exact(d).map(|w| features.dot(w)).collect::<Vec<_>>()),
+            Stream::Cyclic => t % (k + 1) % k,
+            Stream::Adversarial => argmax(&at.scores.iter().map(|score| -score).collect::<Vec<_>>()),
+        };
+        history.total += logistic::loss(&at.scores, label);
+        learner.update(features, Target::class(label), &at);
+        history.rows.extend(&x);
+        history.labels.push(label as u32);
+    }
+    history
+}
+
+fn setting(classes: usize, features: usize, norm: f64) -> Setting {
+    Setting { classes, features, radius: 1.0, norm, rounds: ROUNDS as f64 }
+}
+
+/// Panics unless `chain` increases.
+fn assert_chain(what: &str, chain: &[f64]) {
+    assert!(chain.windows(2).all(|pair| pair[0] <= pair[1] + 1e-9), "{what}: {chain:?} should increase");
+}
+
+#[test]
+fn aioli() {
+    for stream in STREAMS {
+        for (d, norm) in [(1, 0.5), (1, 8.0), (3, 2.0), (6, 5.0)] {
+            for curvature in [Curvature::Paper, Curvature::Safe, Curvature::Tight] {
+                let params =
+                    AioliParams { norm: Some(norm), curvature: Some(curvature), ..Default::default() };
+                let problem = Problem::new(2, d).with_radius(1.0);
+                let mut learner = Aioli::new(params, problem, 0).expect("valid");
+                let regret = play(&mut learner, stream).regret(2, Ball::Euclidean, norm);
+                let Some(Curvature::Value(kappa)) = learner.params().curvature else { panic!("resolved") };
+                let bound = bounds::aioli_curvature(&setting(2, d, norm), 1.0 / (norm * norm), kappa);
+                let certificate = learner.certificate().expect("has one");
+                let what = format!("{stream:?}, d = {d}, B = {norm}, {curvature:?}");
+                assert_chain(&what, &[regret, certificate, bound]);
+                if curvature == Curvature::Paper {
+                    assert_eq!(bound, bounds::aioli(&setting(2, d, norm), 1.0 / (norm * norm)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn kernel_aioli() {
+    for stream in STREAMS {
+        for (d, norm) in [(1, 3.0), (4, 2.0)] {
+            let params = KernelAioliParams {
+                kernel: Some(Kernel::Linear),
+                norm: Some(norm),
+                curvature: Some(Curvature::Tight),
+                ..Default::default()
+            };
+            let problem = Problem::new(2, d).with_radius(1.0);
+            let mut learner = KernelAioli::new(params, problem, 0).expect("valid");
+            let regret = play(&mut learner, stream).regret(2, Ball::Euclidean, norm);
+            let Some(Curvature::Value(kappa)) = learner.params().curvature else { panic!("resolved") };
+            let (setting, lambda) = (setting(2, d, norm), 1.0 / (norm * norm));
+            let own = bounds::aioli_log_det(&setting, lambda, kappa, learner.log_det());
+            let closed = bounds::aioli_curvature(&setting, lambda, kappa);
+            let certificate = learner.certificate().expect("has one");
+            assert_chain(&format!("{stream:?}, d = {d}, B = {norm}"), &[regret, certificate, own, closed]);
+        }
+    }
+}
+
+/// The certificate holds for any regularization, and for forecasts that are sampled; the theorem for its own.
+#[test]
+fn gaf() {
+    for stream in STREAMS {
+        for (k, d, norm, regularization) in [
+            (2, 1, 0.5, None),
+            (2, 3, 2.0, Some(0.2)),
+            (3, 2, 3.0, Some(0.5)),
+            (3, 1, 1.0, None),
+            (5, 2, 2.0, Some(0.1)),
+        ] {
+            let params = GafParams { norm: Some(norm), regularization, ..Default::default() };
+            let problem = Problem::new(k, d).with_radius(1.0);
+            let mut learner = Gaf::new(params, problem, 4).expect("valid");
+            let regret = play(&mut learner, stream).regret(k, Ball::Frobenius, norm);
+            let certificate = learner.certificate().expect("has one");
+            let what = format!("{stream:?}, K = {k}, d = {d}, B = {norm}, {regularization:?}");
+            assert_chain(&what, &[regret, certificate]);
+            if regularization.is_none() {
+                let used = learner.params();
+                let lambda = used.regularization.expect("resolved");
+                let beta = used.curvature.expect("resolved");
+                let setting = setting(k, d, norm);
+                let own = bounds::gaf_log_det(&setting, lambda, beta, learner.log_det());
+                assert_chain(&what, &[certificate, own, bounds::gaf(&setting, lambda, beta)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn ons() {
+    for stream in STREAMS {
+        for (k, d, norm) in [(2, 1, 0.5), (3, 2, 0.3), (4, 3, 1.0)] {
+            let params = OnsParams { norm: Some(norm), ..Default::default() };
+            let problem = Problem::new(k, d).with_radius(1.0);
+            let mut learner = Ons::new(params, problem, 0).expect("valid");
+            let regret = play(&mut learner, stream).regret(k, Ball::Frobenius, norm);
+            let bound = bounds::ons(&setting(k, d, norm));
+            assert_chain(&format!("{stream:?}, K = {k}, d = {d}, B = {norm}"), &[regret, bound]);
+        }
+    }
+}
+
+#[test]
+fn vaw() {
+    const TARGET_BOUND: f64 = 2.0;
+    for stream in STREAMS {
+        for (d, norm) in [(1, 0.5), (3, 2.0), (6, 10.0)] {
+            let mut rng = Rng::new(29, 0);
+            let truth: Vec<f64> = (0..d).map(|_| rng.normal()).collect();
+            let params =
+                VawParams { norm: Some(norm), target_bound: Some(TARGET_BOUND), ..Default::default() };
+            let mut learner = Vaw::new(params, Problem::new(1, d).with_radius(1.0), 0).expect("valid");
+            let mut at = learner.prediction();
+            let (mut rows, mut total) = (Vec::new(), 0.0);
+            for t in 0..ROUNDS {
+                let x = row(stream, t, d, &mut rng);
+                let features = Features::Dense(&x);
+                learner.predict(features, &mut at);
+                let y = match stream {
+                    Stream::Random => features.dot(&truth) + 0.5 * rng.normal(),
+                    Stream::Cyclic => (t % 5) as f64 - 2.0,
+                    Stream::Adversarial => -TARGET_BOUND.copysign(at.scores[0]),
+                };
+                let y = y.clamp(-TARGET_BOUND, TARGET_BOUND);
+                total += (at.scores[0] - y).powi(2);
+                learner.update(features, Target::value(y), &at);
+                rows.push((x, y));
+            }
+            // The best θ of the ball, by projected gradient descent: the gradient is Lipschitz with 2T.
+            let mut theta = vec![0.0; d];
+            for _ in 0..2000 {
+                let mut gradient = vec![0.0; d];
+                for (x, y) in &rows {
+                    let residual = Features::Dense(x).dot(&theta) - y;
+                    gradient.iter_mut().zip(x).for_each(|(g, x)| *g += 2.0 * residual * x);
+                }
+                theta.iter_mut().zip(&gradient).for_each(|(t, g)| *t -= g / (2 * ROUNDS) as f64);
+                let length = theta.iter().map(|t| t * t).sum::<f64>().sqrt();
+                theta.iter_mut().for_each(|t| *t *= (norm / length).min(1.0));
+            }
+            let best: f64 = rows.iter().map(|(x, y)| (Features::Dense(x).dot(&theta) - y).powi(2)).sum();
+            let lambda = learner.params().regularization.expect("resolved");
+            let bound = bounds::vaw(&setting(2, d, norm), lambda, TARGET_BOUND);
+            let certificate = learner.certificate().expect("has one");
+            let what = format!("{stream:?}, d = {d}, B = {norm}");
+            assert_chain(&what, &[total - best, certificate, bound]);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What learners say of themselves.
+
+use std::collections::BTreeSet;
+
+use noregret::learner::Classes;
+use noregret::param::Values;
+use noregret::problem::Problem;
+use noregret::registry::{ALGORITHMS, find};
+
+use crate::support::{EXCEPTIONS, ordinary};
+
+#[test]
+fn names_are_unique_and_kebab_case() {
+    let mut names = BTreeSet::new();
+    for entry in ALGORITHMS {
+        let name = entry.about.name;
+        assert!(names.insert(name), "there are two learners '{name}'");
+        let word = |word: &str| {
+            !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+        };
+        assert!(name.split('-').all(word), "'{name}' is not kebab-case");
+        assert_eq!(find(name).map(|entry| entry.about.name), Ok(name));
+    }
+}
+
+#[test]
+fn descriptions_are_one_line_without_a_final_stop() {
+    for entry in ALGORITHMS {
+        let about = entry.about;
+        let lines = [about.summary, about.guarantee, about.cost, about.memory, about.paper.place];
+        for line in lines.into_iter().chain(entry.params.iter().map(|param| param.default)) {
+            let what = format!("{}: '{line}'", about.name);
+            assert!(
+                !line.trim().is_empty() && line.trim() == line,
+                "{what} is empty, or has space around it"
+            );
+            assert!(
+                !line.contains('\n') && !line.ends_with('.'),
+                "{what} is more than one line, or ends with a stop"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_parameter_is_documented() {
+    for entry in ALGORITHMS {
+        let mut names = BTreeSet::new();
+        for param in entry.params {
+            let what = format!("parameter '{}' of {}", param.name, entry.about.name);
+            assert!(names.insert(param.name), "{what}: declared twice");
+            let summary = param.summary();
+            assert!(summary.ends_with('.') && summary.len() > 10, "{what}: '{summary}' is no sentence");
+            let reserved = ["classes", "features"].contains(&param.name);
+            assert!(!reserved, "{what}: the name belongs to the problem");
+        }
+    }
+}
+
+#[test]
+fn unknown_learners_are_refused_with_a_near_name() {
+    for entry in ALGORITHMS {
+        let name = entry.about.name;
+        let error = find(&format!("{name}x")).expect_err("no such learner").to_string();
+        assert!(error.contains(&format!("'{name}x'")) && error.contains("did you mean '"), "{error}");
+    }
+}
+
+#[test]
+fn wrong_dimensions_are_refused() {
+    for entry in ALGORITHMS {
+        let refusal = |mut problem: Problem, classes: usize, features: usize| {
+            (problem.classes, problem.features) = (classes, features);
+            let error = entry.make(&Values::new(), problem, 0).map(|_| ()).expect_err(entry.about.name);
+            error.to_string()
+        };
+        let Problem { classes, features, .. } = ordinary(entry).problem;
+        let problem = || Problem::new(1, 1).with_radius(1.0).with_horizon(1000);
+        let wrong: &[usize] = match entry.about.accepts.classes {
+            Classes::Any => &[0, 1],
+            Classes::Two => &[0, 1, 3],
+            Classes::Real => &[0, 2],
+        };
+        for wrong in wrong.iter().copied().chain([1 << 32]) {
+            let error = refusal(problem(), wrong, features);
+            assert!(
+                error.starts_with(&format!("classes = {wrong}: must be ")),
+                "{}: {error}",
+                entry.about.name
+            );
+        }
+        for wrong in [0, 1 << 32] {
+            let error = refusal(problem(), classes, wrong);
+            assert!(
+                error.starts_with(&format!("features = {wrong}: must be ")),
+                "{}: {error}",
+                entry.about.name
+            );
+        }
+        for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = refusal(problem().with_radius(wrong), classes, features);
+            assert!(error.starts_with("radius = "), "{}: {error}", entry.about.name);
+        }
+    }
+}
+
+#[test]
+fn exemptions_name_learners_that_exist() {
+    for (learner, law, why) in EXCEPTIONS {
+        assert!(find(learner).is_ok(), "'{learner}' is exempt from '{law}', and does not exist");
+        assert!(why.len() > 10, "'{learner}' is exempt from '{law}' without a reason");
+    }
+}

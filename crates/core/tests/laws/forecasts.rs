@@ -1,0 +1,219 @@
+//! Forecasts: determinism, purity, and the symmetries of the input.
+
+use noregret::algorithm::Forecast;
+use noregret::example::Target;
+use noregret::learner::Classes;
+use noregret::problem::Problem;
+
+use crate::support::{Case, Round, assert_near, assert_same_bits, every_case};
+
+#[test]
+fn the_same_seed_gives_the_same_bits() {
+    every_case("same seed, same bits", |case| {
+        let rounds = case.stream(1, 60);
+        let play = || case.play(&mut *case.learner(), &rounds);
+        assert_same_bits(&play(), &play());
+    });
+}
+
+#[test]
+fn learning_changes_forecasts() {
+    // Without this, a learner that never learns would pass for one that keeps every other law.
+    every_case("learning changes forecasts", |case| {
+        let rounds = case.stream(1, 60);
+        let mut learner = case.learner();
+        let first = case.play(&mut *learner, &rounds);
+        assert_eq!(learner.rounds(), 60);
+        assert_ne!(first, case.play(&mut *learner, &rounds));
+    });
+}
+
+#[test]
+fn predict_is_pure() {
+    every_case("predict is pure", |case| {
+        let rounds = case.stream(1, 40);
+        let others = case.stream(2, 3);
+        let (mut watched, mut plain) = (case.learner(), case.learner());
+        let (mut at, mut other) = (watched.prediction(), watched.prediction());
+        let watched: Vec<_> = rounds
+            .iter()
+            .map(|round| {
+                watched.predict(round.dense(), &mut at);
+                for distraction in &others {
+                    watched.predict(distraction.dense(), &mut other);
+                    watched.predict(round.sparse(), &mut other);
+                }
+                watched.predict(round.dense(), &mut other);
+                assert_same_bits(&[case.checked(&other)], &[case.checked(&at)]);
+                watched.update(round.dense(), case.target(round), &at);
+                case.checked(&at)
+            })
+            .collect();
+        assert_same_bits(&watched, &case.play(&mut *plain, &rounds));
+    });
+}
+
+#[test]
+fn threads_may_predict_at_once() {
+    every_case("threads may predict at once", |case| {
+        let rounds = case.stream(1, 20);
+        let mut learner = case.learner();
+        case.play(&mut *learner, &rounds);
+        let forecasts = || {
+            let mut at = learner.prediction();
+            let forecast = |round: &Round| {
+                learner.predict(round.dense(), &mut at);
+                case.checked(&at)
+            };
+            rounds.iter().map(forecast).collect::<Vec<_>>()
+        };
+        let [one, two] = std::thread::scope(|scope| {
+            [scope.spawn(forecasts), scope.spawn(forecasts)].map(|thread| thread.join().expect("no panic"))
+        });
+        assert_same_bits(&one, &two);
+        assert_same_bits(&one, &forecasts());
+    });
+}
+
+#[test]
+fn sparse_rows_equal_dense_ones() {
+    every_case("sparse = dense", |case| {
+        let rounds = case.stream(1, 60);
+        let dense = case.play(&mut *case.learner(), &rounds);
+        for (sparse_problem, every) in [(false, 1), (true, 1), (true, 2)] {
+            let problem = case.problem.clone().with_sparse(sparse_problem);
+            let mut learner = Case { problem, ..case.clone() }.learner();
+            let mut at = learner.prediction();
+            let mixed: Vec<_> = rounds
+                .iter()
+                .enumerate()
+                .map(|(t, round)| {
+                    let x = if t % every == 0 { round.sparse() } else { round.dense() };
+                    learner.predict(x, &mut at);
+                    learner.update(x, case.target(round), &at);
+                    case.checked(&at)
+                })
+                .collect();
+            assert_near(&mixed, &dense, 1e-9);
+        }
+    });
+}
+
+#[test]
+fn relabelling_classes_relabels_forecasts() {
+    every_case("relabelling", |case| {
+        // Label forecasts break ties by class index, so that their trajectories are not symmetric.
+        if case.entry.about.forecast != Forecast::Probabilities {
+            return;
+        }
+        let classes = case.problem.classes;
+        let rounds = case.stream(1, 60);
+        let relabelled: Vec<_> =
+            rounds.iter().map(|round| round.relabelled((round.class() + 1) % classes)).collect();
+        let forecasts = |rounds: &[Round]| -> Vec<Vec<f64>> {
+            let all = case.play(&mut *case.learner(), rounds);
+            all.iter().map(|forecast| forecast[classes..].to_vec()).collect()
+        };
+        let mut moved = forecasts(&relabelled);
+        moved.iter_mut().for_each(|p| p.rotate_left(1));
+        assert_near(&moved, &forecasts(&rounds), 1e-9);
+    });
+}
+
+#[test]
+fn a_zero_feature_changes_nothing() {
+    every_case("zero feature", |case| {
+        let (classes, features) = (case.problem.classes, case.problem.features);
+        let learner = case.learner();
+        let wide = case.resized(&*learner, classes, features + 1);
+        let narrow = case.resized(&*learner, classes, features);
+        if wide.entry.make(&wide.values, wide.problem.clone(), 0).is_err() {
+            return;
+        }
+        let rounds = case.stream(1, 60);
+        let padded: Vec<_> = rounds.iter().map(|round| round.padded(features + 1)).collect();
+        let padded = wide.play(&mut *wide.learner(), &padded);
+        assert_near(&padded, &narrow.play(&mut *narrow.learner(), &rounds), 1e-9);
+    });
+}
+
+#[test]
+fn a_soft_label_on_one_class_is_that_class() {
+    every_case("soft labels", |case| {
+        if !case.entry.about.accepts.soft_labels {
+            return;
+        }
+        let rounds = case.stream(1, 40);
+        let mut learner = case.learner();
+        let mut at = learner.prediction();
+        let soft: Vec<_> = rounds
+            .iter()
+            .map(|round| {
+                let mut y = vec![0.0; case.problem.classes];
+                y[round.class()] = 1.0;
+                learner.predict(round.dense(), &mut at);
+                learner.update(round.dense(), Target::distribution(&y), &at);
+                case.checked(&at)
+            })
+            .collect();
+        assert_near(&soft, &case.play(&mut *case.learner(), &rounds), 1e-12);
+    });
+}
+
+#[test]
+fn softer_labels_are_learnt() {
+    every_case("soft labels", |case| {
+        if !case.entry.about.accepts.soft_labels {
+            return;
+        }
+        let mut learner = case.learner();
+        let mut at = learner.prediction();
+        let x = case.stream(1, 1)[0].with_intercept();
+        let y: Vec<f64> = (0..case.problem.classes).map(|class| if class < 2 { 0.5 } else { 0.0 }).collect();
+        for _ in 0..200 {
+            learner.predict(x.dense(), &mut at);
+            learner.update(x.dense(), Target::distribution(&y), &at);
+            case.checked(&at);
+        }
+        let p = &at.probabilities;
+        let rest_is_less = p[2..].iter().all(|rest| *rest < p[0] - 1e-6);
+        assert!((p[0] - p[1]).abs() < 1e-9 && rest_is_less, "after 200 rounds of {y:?}: {p:?}");
+    });
+}
+
+#[test]
+fn weights_are_taken() {
+    every_case("weights", |case| {
+        if !case.entry.about.accepts.weights {
+            return;
+        }
+        let rounds = case.stream(1, 40);
+        let weighted = |weight: f64| -> Vec<Vec<f64>> {
+            let mut learner = case.learner();
+            let mut at = learner.prediction();
+            let forecast = |round: &Round| {
+                learner.predict(round.dense(), &mut at);
+                learner.update(round.dense(), case.target(round).weighted(weight), &at);
+                case.checked(&at)
+            };
+            rounds.iter().map(forecast).collect()
+        };
+        let plain = case.play(&mut *case.learner(), &rounds);
+        assert_same_bits(&weighted(1.0), &plain);
+        assert_ne!(weighted(2.0), plain, "a weight of 2 counts for more than 1");
+        weighted(1e-9);
+        weighted(1e9);
+    });
+}
+
+#[test]
+fn binary_and_real_learners_have_their_dimensions() {
+    every_case("dimensions", |case| {
+        let learner = case.learner();
+        let Problem { classes, features, .. } = *learner.problem();
+        assert_eq!((classes, features), (case.problem.classes, case.problem.features));
+        let at = learner.prediction();
+        let scores = if case.entry.about.accepts.classes == Classes::Real { 1 } else { classes };
+        assert_eq!(at.scores.len(), scores);
+    });
+}

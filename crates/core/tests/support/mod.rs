@@ -1,0 +1,287 @@
+//! What the law tests share: a case for every learner of the registry, and streams that it can learn from.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use noregret::algorithm::{Forecast, Model};
+use noregret::example::{Features, Target};
+use noregret::learner::Classes;
+use noregret::param::{Value, Values};
+use noregret::prediction::Prediction;
+use noregret::problem::Problem;
+use noregret::registry::{ALGORITHMS, Entry};
+use noregret::rng::{Rng, Uniforms};
+
+/// Laws that a learner is exempt from: its name, the law, and why.
+pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("ftrl", "allocation", "it keeps the rows that it learns"),
+    ("kernel-aioli", "allocation", "it keeps the rows that it learns"),
+    ("kernel-aioli", "zero rows", "the kernels of other rows with a row of zeros are not 0"),
+];
+
+/// Learners whose rounds are dear, or grow dearer with every round: in long runs they play this many at most.
+const SHORT_RUNS: &[(&str, usize)] =
+    &[("kernel-aioli", 300), ("gaf", 1000), ("ftrl", 300), ("aggregating", 1000)];
+
+/// Every learner is seeded with this.
+pub(crate) const SEED: u64 = 7;
+
+/// A learner as a law meets it: an entry of the registry, parameters, and a problem that they accept.
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) entry: &'static Entry,
+    pub(crate) values: Values,
+    pub(crate) problem: Problem,
+}
+
+/// One round of a stream.
+#[derive(Clone)]
+pub(crate) struct Round {
+    pub(crate) x: Vec<f64>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    class: usize,
+    value: f64,
+}
+
+impl Round {
+    pub(crate) fn new(x: Vec<f64>, class: usize, value: f64) -> Self {
+        let indices: Vec<u32> = (0u32..).zip(&x).filter(|(_, v)| **v != 0.0).map(|(i, _)| i).collect();
+        let values = indices.iter().map(|i| x[*i as usize]).collect();
+        Self { x, indices, values, class, value }
+    }
+
+    pub(crate) fn dense(&self) -> Features<'_> {
+        Features::Dense(&self.x)
+    }
+
+    pub(crate) fn sparse(&self) -> Features<'_> {
+        Features::Sparse { indices: &self.indices, values: &self.values }
+    }
+
+    /// The same round with `features` features, the added ones 0.
+    pub(crate) fn padded(&self, features: usize) -> Self {
+        let mut x = self.x.clone();
+        x.resize(features, 0.0);
+        Self::new(x, self.class, self.value)
+    }
+
+    /// The same round with feature 0 equal to 1/2: an intercept, so that a label can be learnt from any row.
+    pub(crate) fn with_intercept(&self) -> Self {
+        let mut x = self.x.clone();
+        x[0] = 0.5;
+        Self::new(x, self.class, self.value)
+    }
+
+    /// The same round with class `class`.
+    pub(crate) fn relabelled(&self, class: usize) -> Self {
+        Self { class, ..self.clone() }
+    }
+
+    pub(crate) fn class(&self) -> usize {
+        self.class
+    }
+}
+
+impl Case {
+    pub(crate) fn learner(&self) -> Box<dyn Model> {
+        self.entry.make(&self.values, self.problem.clone(), SEED).expect("cases are chosen to be accepted")
+    }
+
+    /// The same case with other dimensions, and with the parameters in use of `learner`.
+    pub(crate) fn resized(&self, learner: &dyn Model, classes: usize, features: usize) -> Self {
+        let problem = Problem::new(classes, features).with_radius(1.0).with_horizon(1000);
+        Self { values: learner.values(), problem, ..self.clone() }
+    }
+
+    /// `rounds`, or what a long run of this learner is cut to.
+    pub(crate) fn long_run(&self, rounds: usize) -> usize {
+        let short = SHORT_RUNS.iter().find(|(name, _)| *name == self.entry.about.name);
+        short.map_or(rounds, |(_, short)| rounds.min(*short))
+    }
+
+    /// What `round` reveals, in the form that the learner takes.
+    pub(crate) fn target<'a>(&self, round: &Round) -> Target<'a> {
+        match self.entry.about.accepts.classes {
+            Classes::Real => Target::value(round.value),
+            Classes::Any | Classes::Two => Target::class(round.class),
+        }
+    }
+
+    /// `rounds` rounds of a noisy linear model: rows of norm at most 1, a third of their entries 0.
+    pub(crate) fn stream(&self, seed: u64, rounds: usize) -> Vec<Round> {
+        stream(self.problem.classes, self.problem.features, seed, rounds)
+    }
+
+    /// Plays `rounds`, and returns all forecasts.
+    pub(crate) fn play(&self, learner: &mut dyn Model, rounds: &[Round]) -> Vec<Vec<f64>> {
+        let mut at = learner.prediction();
+        rounds.iter().map(|round| self.play_one(learner, &mut at, round)).collect()
+    }
+
+    /// Plays one round, and returns its forecast.
+    pub(crate) fn play_one(&self, learner: &mut dyn Model, at: &mut Prediction, round: &Round) -> Vec<f64> {
+        learner.predict(round.dense(), at);
+        learner.update(round.dense(), self.target(round), at);
+        self.checked(at)
+    }
+
+    /// Scores and probabilities of `at`, which are checked to be what the learner promises.
+    pub(crate) fn checked(&self, at: &Prediction) -> Vec<f64> {
+        let (scores, p) = (&at.scores, &at.probabilities);
+        assert!(scores.iter().all(|score| score.is_finite()), "scores {scores:?}");
+        if self.entry.about.forecast == Forecast::Value {
+            assert!(p.is_empty() && scores.len() == 1, "scores {scores:?}, probabilities {p:?}");
+        } else {
+            assert_eq!(scores.len(), p.len(), "as many scores as probabilities");
+            assert!(p.iter().all(|p| *p >= 0.0), "probabilities {p:?}");
+            assert!((p.iter().sum::<f64>() - 1.0).abs() <= 1e-12, "probabilities {p:?} of sum 1");
+        }
+        if self.entry.about.forecast == Forecast::Label {
+            assert_eq!(p[at.top().index()], 1.0, "everything on one label: {p:?}");
+        }
+        [&scores[..], p].concat()
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Problem { classes, features, radius, .. } = &self.problem;
+        write!(f, "{} (K = {classes}, d = {features}", self.entry.about.name)?;
+        if radius.is_none() {
+            write!(f, ", nothing else known")?;
+        }
+        for (name, value) in &self.values {
+            write!(f, ", {name} = {value}")?;
+        }
+        write!(f, ")")
+    }
+}
+
+pub(crate) fn stream(classes: usize, features: usize, seed: u64, rounds: usize) -> Vec<Round> {
+    let mut rng = Rng::new(seed, 0);
+    let mut normal = || rng.normal();
+    let weights: Vec<f64> = (0..classes * features).map(|_| 4.0 * normal()).collect();
+    let mut uniforms = Rng::new(seed, 1);
+    (0..rounds)
+        .map(|_| {
+            let mut entry = || if uniforms.below(3) == 0 { 0.0 } else { 2.0 * uniforms.uniform() - 1.0 };
+            let x: Vec<f64> = (0..features).map(|_| entry() / (features as f64).sqrt()).collect();
+            let scores: Vec<f64> = weights
+                .chunks_exact(features)
+                .map(|w| w.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>() + normal())
+                .collect();
+            let value = scores[0].clamp(-1.0, 1.0);
+            Round::new(x, noregret::prediction::argmax(&scores), value)
+        })
+        .collect()
+}
+
+/// Runs `law` on every case of every learner that is not exempt from `name`, and fails with all that broke it.
+pub(crate) fn every_case(name: &str, law: impl Fn(&Case)) {
+    over(name, cases, law);
+}
+
+/// As [`every_case`], on the one most ordinary case of every learner.
+pub(crate) fn every_learner(name: &str, law: impl Fn(&Case)) {
+    over(name, |entry| vec![ordinary(entry)], law);
+}
+
+fn over(name: &str, cases: impl Fn(&'static Entry) -> Vec<Case>, law: impl Fn(&Case)) {
+    let mut broken = Vec::new();
+    for entry in ALGORITHMS {
+        let learner = entry.about.name;
+        if let Some((_, _, why)) = EXCEPTIONS.iter().find(|(who, what, _)| (*who, *what) == (learner, name)) {
+            eprintln!("exempt from '{name}': {learner}: {why}");
+            continue;
+        }
+        for case in cases(entry) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| law(&case))) {
+                let message = panic.downcast_ref::<String>().map(String::as_str);
+                let message = message.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+                broken.push(format!("{case}: {message}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "the law '{name}' is broken by\n{}", broken.join("\n"));
+}
+
+/// The learner with the theorem's parameters, on a problem of which everything is known.
+pub(crate) fn ordinary(entry: &'static Entry) -> Case {
+    with_dimensions(entry, 4)
+        .or_else(|| with_dimensions(entry, 1))
+        .unwrap_or_else(|| panic!("{} refuses its own defaults for 4 features and for 1", entry.about.name))
+}
+
+fn classes(entry: &Entry) -> usize {
+    match entry.about.accepts.classes {
+        Classes::Any => 3,
+        Classes::Two => 2,
+        Classes::Real => 1,
+    }
+}
+
+fn with_dimensions(entry: &'static Entry, features: usize) -> Option<Case> {
+    let problem = Problem::new(classes(entry), features).with_radius(1.0).with_horizon(1000);
+    accepted(Case { entry, values: Values::new(), problem })
+}
+
+fn accepted(case: Case) -> Option<Case> {
+    case.entry.make(&case.values, case.problem.clone(), SEED).is_ok().then_some(case)
+}
+
+/// The ordinary case; every word and truth value that its parameters take; other dimensions; less known.
+fn cases(entry: &'static Entry) -> Vec<Case> {
+    let ordinary = ordinary(entry);
+    let mut cases = vec![ordinary.clone()];
+    let mut seen = vec![ordinary.learner().values()];
+    for param in entry.params {
+        for candidate in words(&param.summary()).into_iter().chain(["true", "false"].map(Value::from)) {
+            let values = Values::from([(param.name.to_owned(), candidate)]);
+            let Some(case) = accepted(Case { values, ..ordinary.clone() }) else { continue };
+            let resolved = case.learner().values();
+            if !seen.contains(&resolved) {
+                seen.push(resolved);
+                cases.push(case);
+            }
+        }
+    }
+    cases.extend([1, 16].iter().filter_map(|features| with_dimensions(entry, *features)));
+    if entry.about.accepts.classes == Classes::Any {
+        let mut binary = ordinary.clone();
+        binary.problem.classes = 2;
+        cases.extend(accepted(binary));
+    }
+    let unknown = Problem::new(ordinary.problem.classes, ordinary.problem.features);
+    cases.extend(accepted(Case { problem: unknown, ..ordinary }));
+    cases
+}
+
+/// The words in backticks of a parameter's documentation: the values that it can be set to.
+fn words(doc: &str) -> Vec<Value> {
+    doc.split('`').skip(1).step_by(2).map(Value::from).collect()
+}
+
+/// Panics unless the forecasts are within `tolerance`, absolute plus relative.
+pub(crate) fn assert_near(got: &[Vec<f64>], want: &[Vec<f64>], tolerance: f64) {
+    assert_eq!(got.len(), want.len(), "as many rounds");
+    for (t, (got, want)) in got.iter().zip(want).enumerate() {
+        let near = |(got, want): (&f64, &f64)| (got - want).abs() <= tolerance * (1.0 + want.abs());
+        assert!(
+            got.len() == want.len() && got.iter().zip(want).all(near),
+            "round {}: {got:?} instead of {want:?}",
+            t + 1
+        );
+    }
+}
+
+/// Panics unless the forecasts are equal to the bit.
+pub(crate) fn assert_same_bits(got: &[Vec<f64>], want: &[Vec<f64>]) {
+    let bits = |forecasts: &[Vec<f64>]| -> Vec<Vec<u64>> {
+        forecasts.iter().map(|forecast| forecast.iter().map(|number| number.to_bits()).collect()).collect()
+    };
+    let (got_bits, want_bits) = (bits(got), bits(want));
+    if let Some(t) = (0..got.len().max(want.len())).find(|t| got_bits.get(*t) != want_bits.get(*t)) {
+        panic!("round {}: {:?} instead of {:?}, to the bit", t + 1, got.get(t), want.get(t));
+    }
+}
