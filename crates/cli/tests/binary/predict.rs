@@ -7,7 +7,7 @@ const TRAIN: &str =
 
 /// A model of named classes from numbers and categories.
 fn trained() -> Folder {
-    let folder = Folder::with("train.csv", TRAIN.repeat(1) + &TRAIN["size,hue,kind\n".len()..].repeat(20));
+    let folder = Folder::with("train.csv", TRAIN.to_owned() + &TRAIN["size,hue,kind\n".len()..].repeat(20));
     folder.run("run train.csv --quiet --save model").succeeded();
     folder
 }
