@@ -177,7 +177,7 @@ pub(crate) struct PredictArgs {
     /// Print the probabilities of all classes as NDJSON, instead of one label a line
     #[arg(long)]
     pub(crate) probabilities: bool,
-    /// Write to a file instead of standard output
+    /// Write to a file, which appears when it is complete; - is standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Seed of the labels that randomised learners draw

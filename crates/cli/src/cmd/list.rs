@@ -9,6 +9,7 @@ use noregret::registry::{ALGORITHMS, Entry, find};
 
 use crate::args::ListArgs;
 use crate::failure::Failure;
+use crate::note::plain;
 
 /// Shows all learners, or one.
 pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
@@ -67,25 +68,6 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         table.add_row([param.name.to_owned(), plain(&param.summary()), param.default.to_owned()]);
     }
     writeln!(out, "{}", table.trim_fmt())
-}
-
-/// Doc comments are written for rendered documentation; a terminal shows them without the marks.
-fn plain(doc: &str) -> String {
-    let mut text = doc.replace(['$', '`'], "");
-    for (mark, word) in [
-        ("\\lambda", "lambda"),
-        ("\\gamma", "gamma"),
-        ("\\eta", "eta"),
-        ("\\kappa", "kappa"),
-        ("\\rho", "rho"),
-        ("\\mu", "mu"),
-        ("\\beta", "beta"),
-        ("\\alpha", "alpha"),
-        ("\\epsilon", "epsilon"),
-    ] {
-        text = text.replace(mark, word);
-    }
-    text
 }
 
 fn accepts(entry: &Entry) -> String {

@@ -89,7 +89,7 @@ enum Output {
 }
 
 fn open(path: Option<&Path>) -> Result<Output, Failure> {
-    let Some(path) = path else {
+    let Some(path) = path.filter(|path| *path != Path::new("-")) else {
         return Ok(Output::Standard(BufWriter::new(std::io::stdout().lock())));
     };
     Replacement::open(path).map(Output::File).map_err(|error| file_failure(path, &error))

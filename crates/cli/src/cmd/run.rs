@@ -87,6 +87,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     summary.seconds = Some(seconds);
     summary.rows_per_second = Some(score.rounds() as f64 / seconds);
+    if mode == Mode::Table {
+        note("");
+    }
     print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
     if let (Some(path), Mode::Table) = (&args.save, mode) {
         note(format_args!("The model is in {}.", path.display()));

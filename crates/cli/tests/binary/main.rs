@@ -6,6 +6,7 @@ mod bad_model;
 mod bad_output;
 mod bad_usage;
 mod demo;
+mod generate;
 mod help;
 mod inspect;
 mod kill;
