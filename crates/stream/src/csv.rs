@@ -69,7 +69,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let records = builder(delimiter).from_reader(CsvText::new(source));
     let mut rows =
         Rows { records, record: ByteRecord::new(), line: 0, held: false, blank_delimiter: delimiter == b' ' };
-    let more = rows.next()?;
+    // The layout was decided without empty rows; one before the header is not the header.
+    let mut more = rows.next()?;
+    while more && rows.record.iter().all(|cell| cell.trim_ascii().is_empty()) {
+        more = rows.next()?;
+    }
     rows.held = more && !layout.header;
     let cells = match saved {
         Some(_) => saved_cells(&rows.record, &layout),

@@ -134,6 +134,14 @@ fn a_saved_model_finds_its_columns() {
 }
 
 #[test]
+fn empty_rows_count_below_the_header_alone() {
+    let mut reader = open(", ,\n,\na,b,y\n,,\n1,2,x\n", &ReadOptions::default()).unwrap();
+    assert_eq!(read(&mut *reader), ["4 ?*1", "5 x*1 a=1 b=2"]);
+    let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    assert_eq!(read(&mut *open(",,\na,b,y\n1,2,x\n", &saved).unwrap()), ["3 x*1 a=1 b=2"]);
+}
+
+#[test]
 fn hashing_keeps_no_names() {
     let options = ReadOptions { hash_bits: Some(10), ..ReadOptions::default() };
     let (mut reader, mut row) = (open("a,hue,class\n1,red,x\n", &options).unwrap(), Row::new());
