@@ -55,3 +55,8 @@ pub mod state;
 
 #[cfg(test)]
 mod testing;
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExamples;
