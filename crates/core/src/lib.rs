@@ -26,7 +26,7 @@
 //! * [`problem`], [`example`], [`prediction`]: what is known of a stream, a round's input, a round's output.
 //! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each.
 //! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
-//! * [`state`] and [`model`]: what is learnt, and model files.
+//! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
 //! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
 //!   [`guarantee`]: a theorem applied to a learner as it stands.
 //! * [`batch`]: the best predictor in hindsight.
@@ -44,6 +44,7 @@ pub mod guarantee;
 pub mod kernel;
 pub mod learner;
 pub mod loss;
+pub mod merge;
 pub mod model;
 pub mod param;
 pub mod prediction;

@@ -16,7 +16,8 @@ fn the_table_of_learners_is_current() {
     let mut current = "| learner | what it is | paper |\n|---|---|---|\n".to_owned();
     for entry in ALGORITHMS {
         let about = entry.about;
-        writeln!(current, "| `{}` | {} | {} |", about.name, about.summary, about.paper.key).expect("a string");
+        writeln!(current, "| `{}` | {} | {} |", about.name, about.summary, about.paper.key)
+            .expect("a string");
     }
     assert!(table == current, "the README's table should be\n\n{current}");
 }
