@@ -180,7 +180,7 @@ impl Archive {
         self.tensors.get(name).ok_or_else(|| damaged(format!("tensor '{name}' is missing")))
     }
 
-    /// Sets the tensor called `name`.
+    /// Sets the tensor called `name`, which is not `__metadata__`: the file format keeps that for itself.
     pub fn set_tensor(&mut self, name: &str, numbers: Numbers) {
         debug_assert_eq!(numbers.shape.iter().product::<usize>(), numbers.data.len(), "{name}");
         self.tensors.insert(name.to_owned(), numbers);
