@@ -11,6 +11,7 @@ pub mod examples;
 mod format;
 pub mod labels;
 mod libsvm;
+pub mod merge;
 mod ndjson;
 mod ndjson_visit;
 mod options;

@@ -44,7 +44,7 @@ struct Summary<'a> {
 /// Learns the stream.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.save {
-        check_target(path)?;
+        check_target("--save", path)?;
     }
     let Opened { mut learner, encoder, reader, rows, decisions } = open(args)?;
     let mode = match (args.json, args.quiet) {
@@ -112,17 +112,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// A model that could not be saved after hours of learning is better refused before.
-fn check_target(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
     match std::fs::metadata(path) {
         Ok(old) if old.is_dir() => Err(Failure::usage(format!(
-            "--save {}: is a directory; the name of a file was needed",
+            "{option} {}: is a directory; the name of a file was needed",
             path.display()
         ))),
         // Opening a pipe would already tell its reader something.
         Ok(old) if !old.is_file() => Ok(()),
-        _ => Replacement::open(path)
-            .map(drop)
-            .map_err(|error| Failure::data(format!("--save {}: cannot be written: {error}", path.display()))),
+        _ => Replacement::open(path).map(drop).map_err(|error| {
+            Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
+        }),
     }
 }
 
