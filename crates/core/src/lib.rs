@@ -28,7 +28,7 @@
 //! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
 //! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
 //! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides.
-//! * [`batch`]: the best predictor in hindsight.
+//! * [`batch`]: the best predictor in hindsight; predictors for rows to come.
 //! * [`rng`]: the seeded generator.
 //!
 //! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where they enter (see
