@@ -153,6 +153,13 @@ pub(crate) struct RunArgs {
     /// Save the model when the stream is over
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
+    /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on rows like these
+    /// exceeds that of the best linear predictor by at most (regret bound) / rounds
+    #[arg(long, value_name = "FILE", conflicts_with = "load")]
+    pub(crate) batch_model: Option<PathBuf>,
+    /// How many states --batch-model draws; it predicts with their average
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<usize>())]
+    pub(crate) snapshots: usize,
     /// Progress and summary as one JSON object a line, on standard output
     #[arg(long)]
     pub(crate) json: bool,

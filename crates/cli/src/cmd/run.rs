@@ -3,11 +3,15 @@
 use std::io::Write;
 use std::path::Path;
 
+use noregret::algorithm::Forecast;
+use noregret::batch::online_to_batch::OnlineToBatch;
+use noregret::learner::OnlineLearner;
+use noregret::model::Archive;
 use noregret::param::Values;
 use noregret::replace::Replacement;
 use noregret_stream::examples::ReadExamples;
 use noregret_stream::run::{RunError, RunOptions};
-use noregret_stream::saved::Saved;
+use noregret_stream::saved::{Frozen, Saved};
 use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
 
@@ -46,6 +50,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.save {
         check_target("--save", path)?;
     }
+    if let Some(path) = &args.batch_model {
+        check_target("--batch-model", path)?;
+    }
     let Opened { mut learner, encoder, reader, rows, decisions } = open(args)?;
     let mode = match (args.json, args.quiet) {
         (true, _) => Mode::Json,
@@ -58,6 +65,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         }
     }
     let forecast = learner.about().forecast;
+    if args.batch_model.is_some() && args.snapshots > 1 && forecast == Forecast::Label {
+        return Err(Failure::usage(format!(
+            "--snapshots {}: must be 1, since {} plays its best label: nothing is known of a vote",
+            args.snapshots,
+            learner.about().name
+        )));
+    }
     let options = RunOptions {
         forecast,
         delay: args.delay,
@@ -68,11 +82,22 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let mut examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
     let mut progress = Progress::new(mode, forecast, rows, args.window);
-    if args.save.is_some() {
+    if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
-    let score = noregret_stream::run::run(&mut examples, learner.as_mut(), &mut progress, &options)
-        .map_err(|error| run_failure(&args.data, error))?;
+    let mut learn = |learner: &mut dyn OnlineLearner| {
+        noregret_stream::run::run(&mut examples, learner, &mut progress, &options)
+            .map_err(|error| run_failure(&args.data, error))
+    };
+    let (score, batch) = if args.batch_model.is_some() {
+        let mut sampled = OnlineToBatch::new(learner, args.snapshots, args.seed);
+        let score = learn(&mut sampled)?;
+        let average;
+        (learner, average) = sampled.into_parts();
+        (score, Some(average))
+    } else {
+        (learn(learner.as_mut())?, None)
+    };
     progress.finish(&score).map_err(Failure::output)?;
     let seconds = progress.seconds();
     if score.rounds() == 0 {
@@ -95,18 +120,29 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         seed: args.seed,
     };
     note_bad_rows(examples.bad_rows(), examples.first_bad_row());
-    // The model first: whether somebody reads the summary is not its concern.
-    if let Some(path) = &args.save {
-        let schema = examples.reader.schema();
-        let mut archive = Saved { learner, encoder: examples.encoder, schema }.archive();
+    // The models first: whether somebody reads the summary is not their concern.
+    let schema = examples.reader.schema();
+    let write = |mut archive: Archive, path: &Path| {
         archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
-        archive.write(path).map_err(Failure::data)?;
+        archive.write(path).map_err(Failure::data)
+    };
+    if let (Some(path), Some(predictor)) = (&args.batch_model, batch) {
+        let (encoder, schema) = (examples.encoder.clone(), schema.clone());
+        write(Frozen { predictor, encoder, schema }.archive(), path)?;
+    }
+    if let Some(path) = &args.save {
+        write(Saved { learner, encoder: examples.encoder, schema }.archive(), path)?;
     }
     summary.seconds = Some(seconds);
     summary.rows_per_second = Some(score.rounds() as f64 / seconds);
     print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
-    if let (Some(path), Mode::Table) = (&args.save, mode) {
-        note(format_args!("The model is in {}.", path.display()));
+    if mode == Mode::Table {
+        if let Some(path) = &args.save {
+            note(format_args!("The model is in {}.", path.display()));
+        }
+        if let Some(path) = &args.batch_model {
+            note(format_args!("The predictor for rows to come is in {}.", path.display()));
+        }
     }
     Ok(())
 }
