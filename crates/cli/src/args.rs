@@ -73,7 +73,7 @@ pub(crate) struct DataArgs {
     /// CSV columns that are categories though they look like numbers
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
-    /// Hash features into 2^BITS columns instead of keeping their names
+    /// Hash features into 2^BITS columns [default: keep their names]
     #[arg(long, value_name = "BITS", value_parser = value_parser!(u32).range(1..=31))]
     pub(crate) hash_bits: Option<u32>,
     /// Number of the first LIBSVM feature, 0 or 1 [default: recognised]
@@ -141,7 +141,7 @@ pub(crate) struct RunArgs {
     /// Rounds that the windowed scores are over
     #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>())]
     pub(crate) window: usize,
-    /// Stop after this many rows
+    /// Stop after this many rows [default: at the end]
     #[arg(long, value_name = "ROWS", value_parser = at_least_one::<u64>())]
     pub(crate) limit: Option<u64>,
     /// Seed of everything that is drawn
@@ -160,6 +160,13 @@ pub(crate) struct RunArgs {
     /// How many states --batch-model draws; it predicts with their average
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<usize>())]
     pub(crate) snapshots: usize,
+    /// When the stream is over, show the regret against the best fixed predictor beside the theorem's bound (keeps all
+    /// rows in memory)
+    #[arg(long)]
+    pub(crate) certify: bool,
+    /// Show the live certificate, a bound on the regret so far, in the progress table
+    #[arg(long)]
+    pub(crate) certificates: bool,
     /// Progress and summary as one JSON object a line, on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -183,7 +190,7 @@ pub(crate) struct PredictArgs {
     /// Print the probabilities of all classes as NDJSON, instead of one label a line
     #[arg(long)]
     pub(crate) probabilities: bool,
-    /// Write to a file instead of standard output
+    /// Write to a file, which appears when it is complete; - is standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Seed of the labels that randomised learners draw

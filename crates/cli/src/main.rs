@@ -7,6 +7,7 @@ mod note;
 mod open;
 mod progress;
 mod settings;
+mod summary;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -100,6 +100,12 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     settings.check(entry)?;
     let intercept = !args.no_intercept;
     let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;
+    if let Columns::Hashed { .. } = reader.columns() {
+        // Known before the first pass, which takes memory for every column itself.
+        let features = reader.columns().count() as usize + usize::from(intercept);
+        let classes = settings.classes.map_or(2, |classes| classes as usize);
+        check_memory(args, entry, &Problem::new(classes, features).with_sparse(true))?;
+    }
     let described = describe_reader(args, reader.as_ref());
     let facts = if reader.size().is_some() {
         let survey = Survey::take(
@@ -303,8 +309,12 @@ fn check_memory(args: &RunArgs, entry: &Entry, problem: &Problem) -> Result<(), 
 fn describe_reader(args: &RunArgs, reader: &dyn Reader) -> String {
     let details: Vec<String> =
         reader.describe().iter().map(|(subject, what)| format!("{subject} {what}")).collect();
-    let name = if args.data == "-" { "standard input" } else { &args.data };
-    format!("{name}: {}", details.join(", "))
+    format!("{}: {}", data_name(&args.data), details.join(", "))
+}
+
+/// What messages call the data.
+pub(crate) fn data_name(data: &str) -> &str {
+    if data == "-" { "standard input" } else { data }
 }
 
 /// The learner with the parameters in use.

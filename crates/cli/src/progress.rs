@@ -34,6 +34,7 @@ pub(crate) struct Progress {
     rows: u64,
     window: usize,
     outlives_pipe: bool,
+    certificates: bool,
 }
 
 /// A line of progress, as JSON.
@@ -44,23 +45,44 @@ struct ProgressLine<'a> {
     #[serde(flatten)]
     rates: &'a Rates,
     window: &'a Rates,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate: Option<f64>,
     seconds: f64,
     rows_per_second: f64,
 }
 
 impl Progress {
     /// Progress of a run of `total` rows, if that is known.
-    pub(crate) fn new(mode: Mode, forecast: Forecast, total: Option<u64>, window: usize) -> Self {
+    ///
+    /// `certificates` adds a column with the learner's live certificate.
+    pub(crate) fn new(
+        mode: Mode,
+        forecast: Forecast,
+        total: Option<u64>,
+        window: usize,
+        certificates: bool,
+    ) -> Self {
         let bar = (mode == Mode::Table && std::io::stderr().is_terminal()).then(|| bar(total));
         if mode == Mode::Table {
-            let text = header(forecast, window);
+            let text = header(forecast, window, certificates);
             match &bar {
                 Some(bar) => bar.println(text),
                 None => note(text),
             }
         }
         let started = Instant::now();
-        Self { mode, forecast, bar, started, next_row: 1, shown: 0, rows: 0, window, outlives_pipe: false }
+        Self {
+            mode,
+            forecast,
+            bar,
+            started,
+            next_row: 1,
+            shown: 0,
+            rows: 0,
+            window,
+            outlives_pipe: false,
+            certificates,
+        }
     }
 
     /// If the reader of the progress goes away, the run goes on: there is a model to be saved.
@@ -74,9 +96,9 @@ impl Progress {
     }
 
     /// The run is over: the last row of the table, unless it stands there already.
-    pub(crate) fn finish(&mut self, score: &Score) -> std::io::Result<()> {
+    pub(crate) fn finish(&mut self, score: &Score, certificate: Option<f64>) -> std::io::Result<()> {
         if score.rounds() > self.shown {
-            self.row(score)?;
+            self.row(score, certificate)?;
         }
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -84,13 +106,18 @@ impl Progress {
         Ok(())
     }
 
-    fn row(&mut self, score: &Score) -> std::io::Result<()> {
+    fn row(&mut self, score: &Score, certificate: Option<f64>) -> std::io::Result<()> {
         self.shown = score.rounds();
         let (rates, window) = (score.rates(), score.window_rates());
         match self.mode {
             Mode::Quiet => Ok(()),
             Mode::Table => {
-                let text = table_row(self.forecast, &rates, &window);
+                let mut text = table_row(self.forecast, &rates, &window);
+                if self.certificates {
+                    let certificate =
+                        certificate.map_or_else(|| "none".to_owned(), |value| format!("{value:.3}"));
+                    text += &format!("  {certificate:>12}");
+                }
                 match &self.bar {
                     Some(bar) => bar.println(text),
                     None => note(text),
@@ -104,6 +131,7 @@ impl Progress {
                     kind: "progress",
                     rates: &rates,
                     window: &window,
+                    certificate: certificate.filter(|_| self.certificates),
                     seconds,
                     rows_per_second,
                 };
@@ -135,7 +163,8 @@ impl Sink for Progress {
         }
         if outcome.target.is_some() && score.rounds() == self.next_row {
             self.next_row = after(self.next_row);
-            self.row(score)?;
+            let certificate = if self.certificates { (outcome.certificate)() } else { None };
+            self.row(score, certificate)?;
         }
         Ok(())
     }
@@ -167,31 +196,45 @@ fn bar(total: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// What the columns are called: the losses differ by learner, so they are named.
-fn columns(forecast: Forecast) -> [(&'static str, fn(&Rates) -> Option<f64>); 2] {
+/// A column of the table: what it is called, and which rate it shows.
+struct Column {
+    name: &'static str,
+    rate: fn(&Rates) -> Option<f64>,
+}
+
+const ERROR: Column = Column { name: "error", rate: |rates| rates.error_rate };
+const GREEDY_ERROR: Column = Column { name: "greedy error", rate: |rates| rates.greedy_error_rate };
+const LOG_LOSS: Column = Column { name: "log-loss", rate: |rates| rates.log_loss };
+const SQUARED_LOSS: Column = Column { name: "squared loss", rate: |rates| rates.squared_loss };
+
+/// The losses differ by learner, so they are named.
+fn columns(forecast: Forecast) -> &'static [Column] {
     match forecast {
-        Forecast::Probabilities => [("error", |r| r.error_rate), ("log-loss", |r| r.log_loss)],
-        Forecast::Label => [("error", |r| r.error_rate), ("", |_| None)],
-        Forecast::RandomisedLabel => [("error", |r| r.error_rate), ("greedy error", |r| r.greedy_error_rate)],
-        Forecast::Value => [("squared loss", |r| r.squared_loss), ("", |_| None)],
+        Forecast::Probabilities => &[ERROR, LOG_LOSS],
+        Forecast::Label => &[ERROR],
+        Forecast::RandomisedLabel => &[ERROR, GREEDY_ERROR],
+        Forecast::Value => &[SQUARED_LOSS],
     }
 }
 
-fn header(forecast: Forecast, window: usize) -> String {
+fn header(forecast: Forecast, window: usize, certificates: bool) -> String {
     let last = format!("last {window}");
     let mut text = format!("{:>10}", "rounds");
-    for (name, _) in columns(forecast).iter().filter(|(name, _)| !name.is_empty()) {
+    for Column { name, .. } in columns(forecast) {
         text += &format!("  {name:>12}  {last:>12}");
+    }
+    if certificates {
+        text += &format!("  {:>12}", "certificate");
     }
     text
 }
 
 fn table_row(forecast: Forecast, rates: &Rates, window: &Rates) -> String {
     let mut text = format!("{:>10}", rates.rounds);
-    for (_, value) in columns(forecast).iter().filter(|(name, _)| !name.is_empty()) {
+    for Column { rate, .. } in columns(forecast) {
         for rates in [rates, window] {
-            text +=
-                &format!("  {:>12}", value(rates).map_or_else(String::new, |value| format!("{value:.5}")));
+            let value = rate(rates).map_or_else(String::new, |value| format!("{value:.5}"));
+            text += &format!("  {value:>12}");
         }
     }
     text

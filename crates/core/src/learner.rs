@@ -4,6 +4,7 @@
 //! when the learner is made. Programmer errors (a row of the wrong length) panic.
 
 use crate::example::{Batch, Features, Target};
+use crate::guarantee::Guarantee;
 use crate::prediction::{Decision, Prediction};
 use crate::problem::Problem;
 use crate::rng::Uniforms;
@@ -51,6 +52,11 @@ pub trait OnlineLearner: Predictor {
     /// New ones are appended. Returns false, and changes nothing, if this learner cannot.
     fn grow(&mut self, _classes: usize, _features: usize) -> bool {
         false
+    }
+
+    /// What the learner's theorem promises about the rounds so far, for learners that have one.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        None
     }
 
     /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, for

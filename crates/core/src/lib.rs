@@ -27,7 +27,8 @@
 //! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each.
 //! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
 //! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
-//! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides.
+//! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
+//!   [`guarantee`]: a theorem applied to a learner as it stands.
 //! * [`batch`]: the best predictor in hindsight; predictors for rows to come.
 //! * [`rng`]: the seeded generator.
 //!
@@ -39,6 +40,7 @@ pub mod batch;
 pub mod bounds;
 pub mod example;
 pub mod full;
+pub mod guarantee;
 pub mod kernel;
 pub mod learner;
 pub mod loss;
@@ -54,3 +56,8 @@ pub mod state;
 
 #[cfg(test)]
 mod testing;
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExamples;

@@ -42,7 +42,7 @@ pub enum ModelError {
     #[error("not a model file of noregret, or a damaged one: {0}")]
     Damaged(String),
     /// The state has grown beyond what 64-bit numbers can hold.
-    #[error("{}: is not written: the model's '{tensor}' holds a number that is not finite", path.display())]
+    #[error("{}: not written: the model's '{tensor}' holds a number that is not finite", path.display())]
     NotFinite {
         /// The file.
         path: PathBuf,

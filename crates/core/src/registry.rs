@@ -40,6 +40,9 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Gaptron<Smooth>>(),
 ];
 
+/// A learner, or why there is none.
+type Made = Result<Box<dyn Model>, ParamError>;
+
 /// An algorithm of the registry: plain data, and the function that makes its learner.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -47,7 +50,7 @@ pub struct Entry {
     pub about: &'static About,
     /// Its parameters.
     pub params: &'static [ParamInfo],
-    make: fn(&Values, Problem, u64) -> Result<Box<dyn Model>, ParamError>,
+    make: fn(&Values, Problem, u64) -> Made,
     check_names: fn(&Values) -> Result<(), ParamError>,
     numbers: fn(&Problem) -> usize,
 }

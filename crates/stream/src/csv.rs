@@ -56,7 +56,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             }
         }
         None => {
-            let layout = csv_layout::infer(&source.peek(csv_layout::LINES)?, options);
+            let peek = source.peek(csv_layout::LINES)?;
+            if peek.all && peek.bytes.trim_ascii().is_empty() {
+                return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
+            }
+            let layout = csv_layout::infer(&peek, options);
             layout.map_err(|message| source.file_error(message))?
         }
     };
@@ -65,7 +69,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let records = builder(delimiter).from_reader(CsvText::new(source));
     let mut rows =
         Rows { records, record: ByteRecord::new(), line: 0, held: false, blank_delimiter: delimiter == b' ' };
-    let more = rows.next()?;
+    // The layout was decided without empty rows; one before the header is not the header.
+    let mut more = rows.next()?;
+    while more && rows.record.iter().all(|cell| cell.trim_ascii().is_empty()) {
+        more = rows.next()?;
+    }
     rows.held = more && !layout.header;
     let cells = match saved {
         Some(_) => saved_cells(&rows.record, &layout),
@@ -150,13 +158,19 @@ impl Rows {
             return Ok(true);
         }
         while self.records.read_byte_record(&mut self.record).map_err(|error| self.read_error(error))? {
+            let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count() as u64;
+            let after = self.records.position().line();
+            // The text ends in a line end, so that only an open quote can lead a row to the end of the file.
+            if self.records.get_ref().ended {
+                let message = "a quote opens here that nothing closes".to_owned();
+                let line = after.saturating_sub(inside);
+                return Err(ReadError::new(self.source().name(), line, ReadErrorKind::Row(message)));
+            }
             // Cut at blanks, a blank line has many cells.
-            let blank = (self.record.len() == 1 || self.blank_delimiter)
-                && self.record.as_slice().trim_ascii().is_empty();
-            if !blank {
-                let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count();
+            let cut = self.record.len() == 1 || self.blank_delimiter;
+            if !cut || !self.record.as_slice().trim_ascii().is_empty() {
                 // The parser stands at the line after the row.
-                self.line = self.records.position().line().saturating_sub(1 + inside as u64);
+                self.line = after.saturating_sub(1 + inside);
                 return Ok(true);
             }
         }

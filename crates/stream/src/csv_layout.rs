@@ -139,7 +139,7 @@ fn has_header(rows: &[ByteRecord]) -> bool {
 fn names(first: &ByteRecord, header: bool) -> Result<Vec<String>, String> {
     let mut names = Vec::with_capacity(first.len());
     for (position, cell) in first.iter().enumerate() {
-        let name = match std::str::from_utf8(cell) {
+        let name = match std::str::from_utf8(cell.trim_ascii()) {
             Ok(name) if header && !name.is_empty() => name.to_owned(),
             Ok(_) => (position + 1).to_string(),
             Err(_) if !header => (position + 1).to_string(),

@@ -63,6 +63,8 @@ fn lines_are_right_whatever_the_line_ends() {
         let found = read(&mut *open(&text, &ReadOptions::default()).unwrap());
         assert_eq!(found, expected, "{text:?}");
     }
+    let open_quote = read(&mut *open("\na,y\n1,x\n\n2,\"x\n3,y\n", &ReadOptions::default()).unwrap());
+    assert_eq!(open_quote, ["3 x*1 a=1", "a.csv:5: a quote opens here that nothing closes"]);
 }
 
 #[test]
@@ -106,7 +108,7 @@ fn a_saved_model_finds_its_columns() {
     let saved = ReadOptions { schema: Some(schema), ..ReadOptions::default() };
 
     // Another order, delimiter and line length; no label; an unknown column and an unknown category.
-    let mut reader = open("id;hue;a\n7;green;3\n8;blue;0x\n9;red;4\n", &saved).unwrap();
+    let mut reader = open(" id; hue ;a\n7;green;3\n8;blue;0x\n9;red;4\n", &saved).unwrap();
     let error = r#"a.csv:3: column "a": "0x" is not a number"#;
     assert_eq!(read(&mut *reader), ["2 ?*1 a=3", error, "4 ?*1 a=4 hue=red=1"]);
     assert_eq!(reader.dropped_features(), 3);
@@ -129,6 +131,14 @@ fn a_saved_model_finds_its_columns() {
         error.to_string(),
         "a.csv: has 1 columns, but the saved model was trained on 3, the label among them"
     );
+}
+
+#[test]
+fn empty_rows_count_below_the_header_alone() {
+    let mut reader = open(", ,\n,\na,b,y\n,,\n1,2,x\n", &ReadOptions::default()).unwrap();
+    assert_eq!(read(&mut *reader), ["4 ?*1", "5 x*1 a=1 b=2"]);
+    let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    assert_eq!(read(&mut *open(",,\na,b,y\n1,2,x\n", &saved).unwrap()), ["3 x*1 a=1 b=2"]);
 }
 
 #[test]

@@ -15,11 +15,13 @@ pub(crate) struct CsvText {
     /// A carriage return is held back until the next byte shows whether it belongs to a line end.
     held: bool,
     inside_line: bool,
+    /// Whether the parser was told that the text ends.
+    pub(crate) ended: bool,
 }
 
 impl CsvText {
     pub(crate) fn new(source: Source) -> Self {
-        CsvText { source, held: false, inside_line: false }
+        CsvText { source, held: false, inside_line: false, ended: false }
     }
 }
 
@@ -41,6 +43,7 @@ impl Read for CsvText {
             if chunk.is_empty() {
                 let missing_end = self.inside_line;
                 self.inside_line = false;
+                self.ended = !missing_end;
                 out[0] = b'\n';
                 return Ok(usize::from(missing_end));
             }

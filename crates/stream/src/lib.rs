@@ -1,5 +1,6 @@
 //! Moving examples.
 
+pub mod certify;
 mod columns;
 mod csv;
 mod csv_layout;

@@ -24,7 +24,7 @@ pub enum ReadErrorKind {
     IsDirectory,
     /// The operating system could not open or read the file.
     Io(io::Error),
-    /// There are no rows: no bytes, or nothing but blank lines and comments.
+    /// There are no rows: no bytes, or nothing but blank lines.
     Empty,
     /// Compressed data end in the middle.
     Truncated {

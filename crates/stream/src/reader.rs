@@ -72,13 +72,16 @@ fn from_source(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Read
     }
 }
 
+/// Beyond so many blank lines a format is not looked for.
+const MOST_BLANK_LINES: usize = 1 << 20;
+
 fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadError> {
     let known = options.format.or_else(|| Format::from_file_name(source.name()));
     let saved = options.schema.as_ref().map(|schema| schema.format);
     // With a format given or saved, a row is answered as soon as it comes, even on a pipe.
     let mut lines = if known.or(saved).is_some() { 1 } else { format::LINES };
     let mut peek = source.peek(lines)?;
-    while peek.bytes.trim_ascii().is_empty() {
+    while peek.bytes.trim_ascii().is_empty() && lines < MOST_BLANK_LINES {
         if peek.all {
             return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
         }

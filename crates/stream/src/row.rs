@@ -186,7 +186,7 @@ impl Row {
     }
 
     /// Adds a feature, in any order of columns. `value` is finite; a zero is left out. After the last one comes
-    /// [`Row::finish`] or [`Row::sum_duplicates`].
+    /// [`Row::sum_duplicates`].
     #[inline]
     pub fn push(&mut self, index: u32, value: f64) {
         debug_assert!(value.is_finite(), "readers refuse values that are not finite");

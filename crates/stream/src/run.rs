@@ -31,7 +31,6 @@ pub struct RunOptions {
 }
 
 /// One round, before anything is learnt from it.
-#[derive(Debug)]
 pub struct Outcome<'a> {
     /// The example.
     pub example: &'a Example,
@@ -41,6 +40,10 @@ pub struct Outcome<'a> {
     pub played: Label,
     /// What turned out to be true; `None` if nobody says.
     pub target: Option<Target<'a>>,
+    /// What the round adds to the scores; nothing without a target.
+    pub round: RoundScore,
+    /// The learner's certificate over the rounds before this one. Costs a pass over its state.
+    pub certificate: &'a dyn Fn() -> Option<f64>,
 }
 
 /// Watches a run.
@@ -50,6 +53,21 @@ pub trait Sink {
     /// # Errors
     /// What cannot be written: the run ends.
     fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()>;
+}
+
+/// Two observers, one after the other.
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.0.observe(outcome, score)?;
+        self.1.observe(outcome, score)
+    }
+}
+
+/// An observer that may be absent.
+impl<S: Sink> Sink for Option<S> {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.as_mut().map_or(Ok(()), |sink| sink.observe(outcome, score))
+    }
 }
 
 /// Why a run ended early.
@@ -92,10 +110,21 @@ pub fn run<L: OnlineLearner + ?Sized>(
             }
             let played = play(options.forecast, &prediction, &mut rng);
             let target = example.target();
+            let mut round = RoundScore::default();
             if let Some(target) = target {
-                score.add(RoundScore::new(options.forecast, &prediction, played, target));
+                round = RoundScore::new(options.forecast, &prediction, played, target);
+                score.add(round);
             }
-            sink.observe(&Outcome { example, prediction: &prediction, played, target }, &score)?;
+            let certificate = || learner.certificate();
+            let outcome = Outcome {
+                example,
+                prediction: &prediction,
+                played,
+                target,
+                round,
+                certificate: &certificate,
+            };
+            sink.observe(&outcome, &score)?;
             late.update(learner, example, &prediction);
         }
     }

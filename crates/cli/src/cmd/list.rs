@@ -9,6 +9,7 @@ use noregret::registry::{ALGORITHMS, Entry, find};
 
 use crate::args::ListArgs;
 use crate::failure::Failure;
+use crate::note::plain;
 
 /// Shows all learners, or one.
 pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
@@ -30,15 +31,23 @@ pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
     .map_err(Failure::output)
 }
 
-fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
+/// A table without borders, its first column at the margin.
+fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["name", "what", "time a round", "memory"]);
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(header);
+    if let Some(first) = table.column_mut(0) {
+        first.set_padding((0, 1));
+    }
+    table
+}
+
+fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
+    let mut table = table(["name", "what", "time a round", "memory"]);
     for entry in entries {
         let about = entry.about;
         table.add_row([about.name, about.summary, about.cost, about.memory]);
     }
-    writeln!(out, "{table}\n\n`noregret list NAME` explains a learner and its parameters.")
+    writeln!(out, "{}\n\n`noregret list NAME` explains a learner and its parameters.", table.trim_fmt())
 }
 
 fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
@@ -54,32 +63,11 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         writeln!(out, "{subject:<12} {what}")?;
     }
     writeln!(out, "\nParameters, given as --set name=value:\n")?;
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["name", "meaning", "default"]);
+    let mut table = table(["name", "meaning", "default"]);
     for param in entry.params {
         table.add_row([param.name.to_owned(), plain(&param.summary()), param.default.to_owned()]);
     }
-    writeln!(out, "{table}")
-}
-
-/// Doc comments are written for rendered documentation; a terminal shows them without the marks.
-fn plain(doc: &str) -> String {
-    let mut text = doc.replace(['$', '`'], "");
-    for (mark, word) in [
-        ("\\lambda", "lambda"),
-        ("\\gamma", "gamma"),
-        ("\\eta", "eta"),
-        ("\\kappa", "kappa"),
-        ("\\rho", "rho"),
-        ("\\mu", "mu"),
-        ("\\beta", "beta"),
-        ("\\alpha", "alpha"),
-        ("\\epsilon", "epsilon"),
-    ] {
-        text = text.replace(mark, word);
-    }
-    text
+    writeln!(out, "{}", table.trim_fmt())
 }
 
 fn accepts(entry: &Entry) -> String {

@@ -15,7 +15,7 @@ use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
 use crate::note::{counted, note, note_bad_rows};
-use crate::open::read_frozen;
+use crate::open::{data_name, read_frozen};
 
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     while examples.next(&mut example).map_err(Failure::data)? {
         predictor.predict(example.features(), &mut prediction);
         if !prediction.is_finite() {
-            return Err(run_failure(&args.data, RunError::NotFinite(rows + 1)));
+            return Err(run_failure(data_name(&args.data), RunError::NotFinite(rows + 1)));
         }
         let label = play(forecast, &prediction, &mut rng);
         if let Some(target) = example.target() {
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         writeln!(out, "{line}").map_err(failure)?;
     }
     if rows == 0 {
-        return Err(Failure::data(format!("{}: has no rows to predict", args.data)));
+        return Err(Failure::data(format!("{}: has no rows to predict", data_name(&args.data))));
     }
     match out {
         Output::Standard(mut out) => out.flush(),
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     note_bad_rows(examples.bad_rows(), examples.first_bad_row());
     if examples.reader.dropped_features() > 0 {
         let dropped = counted(examples.reader.dropped_features(), "value");
-        note(format_args!("noregret: {dropped} of features that the model does not know left out"));
+        note(format_args!("noregret: left out {dropped} of features that the model does not know"));
     }
     let rates = score.rates();
     if let Some(error) = rates.error_rate.filter(|_| score.rounds() > 0) {
@@ -91,7 +91,7 @@ enum Output {
 }
 
 fn open(path: Option<&Path>) -> Result<Output, Failure> {
-    let Some(path) = path else {
+    let Some(path) = path.filter(|path| *path != Path::new("-")) else {
         return Ok(Output::Standard(BufWriter::new(std::io::stdout().lock())));
     };
     Replacement::open(path).map(Output::File).map_err(|error| file_failure(path, &error))

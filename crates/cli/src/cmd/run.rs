@@ -1,49 +1,23 @@
 //! `noregret run`: the main job.
 
-use std::io::Write;
 use std::path::Path;
 
-use noregret::algorithm::Forecast;
+use noregret::algorithm::{Forecast, Model};
 use noregret::batch::online_to_batch::OnlineToBatch;
 use noregret::learner::OnlineLearner;
 use noregret::model::Archive;
-use noregret::param::Values;
 use noregret::replace::Replacement;
+use noregret_stream::certify::{Certified, CertifyError, Record};
 use noregret_stream::examples::ReadExamples;
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::{Frozen, Saved};
-use noregret_stream::score::{Rates, Score};
-use serde::Serialize;
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::note::{note, note_bad_rows};
-use crate::open::{Opened, open};
+use crate::open::{Opened, data_name, open};
 use crate::progress::{Mode, Progress};
-
-/// The last line of `--json`, and what is kept in a saved model.
-#[derive(Serialize)]
-struct Summary<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    data: &'a str,
-    learner: &'static str,
-    #[serde(flatten)]
-    rates: Rates,
-    window: Rates,
-    /// Not kept in a model: the same run makes the same file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows_per_second: Option<f64>,
-    bad_rows: u64,
-    large_rows: u64,
-    dropped_features: u64,
-    resolved_parameters: Values,
-    classes: usize,
-    features: usize,
-    seed: u64,
-}
+use crate::summary::{Summary, print};
 
 /// Learns the stream.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -81,13 +55,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         seed: args.seed,
     };
     let mut examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
-    let mut progress = Progress::new(mode, forecast, rows, args.window);
+    let record = args.certify.then(|| record(learner.as_ref(), rows, args.memory)).transpose()?;
+    let mut progress = Progress::new(mode, forecast, rows, args.window, args.certificates);
     if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
+    let mut sinks = (progress, record);
     let mut learn = |learner: &mut dyn OnlineLearner| {
-        noregret_stream::run::run(&mut examples, learner, &mut progress, &options)
-            .map_err(|error| run_failure(&args.data, error))
+        noregret_stream::run::run(&mut examples, learner, &mut sinks, &options)
+            .map_err(|error| run_failure(data_name(&args.data), error))
     };
     let (score, batch) = if args.batch_model.is_some() {
         let mut sampled = OnlineToBatch::new(learner, args.snapshots, args.seed);
@@ -98,11 +74,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     } else {
         (learn(learner.as_mut())?, None)
     };
-    progress.finish(&score).map_err(Failure::output)?;
+    let (mut progress, record) = sinks;
+    progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
     let seconds = progress.seconds();
     if score.rounds() == 0 {
-        return Err(Failure::data(format!("{}: no labelled row was learnt from", args.data)));
+        return Err(Failure::data(format!("{}: no labelled row was learnt from", data_name(&args.data))));
     }
+    let certified = record
+        .map(|record| certify(&record, learner.as_ref(), args.delay, examples.encoder.large_rows))
+        .transpose()
+        .map_err(|error| Failure::data(format!("--certify: {error}")))?;
     let mut summary = Summary {
         kind: "summary",
         data: &args.data,
@@ -111,6 +92,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         window: score.window_rates(),
         seconds: None,
         rows_per_second: None,
+        certified,
         bad_rows: examples.bad_rows(),
         large_rows: examples.encoder.large_rows,
         dropped_features: examples.reader.dropped_features(),
@@ -135,16 +117,50 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     summary.seconds = Some(seconds);
     summary.rows_per_second = Some(score.rounds() as f64 / seconds);
-    print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
     if mode == Mode::Table {
-        if let Some(path) = &args.save {
-            note(format_args!("The model is in {}.", path.display()));
-        }
-        if let Some(path) = &args.batch_model {
-            note(format_args!("The predictor for rows to come is in {}.", path.display()));
+        note("");
+    }
+    print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
+    for (path, what) in [(&args.save, "model"), (&args.batch_model, "predictor for rows to come")] {
+        if let (Some(path), Mode::Table) = (path, mode) {
+            note(format_args!("The {what} is in {}.", path.display()));
         }
     }
     Ok(())
+}
+
+/// A record for `--certify`, if there is something to certify and room for it.
+fn record(learner: &dyn Model, rows: Option<u64>, memory: u64) -> Result<Record, Failure> {
+    let about = learner.about();
+    if learner.guarantee().is_none() {
+        let why = about.guarantee;
+        return Err(Failure::usage(format!("--certify: {} has no theorem to be held to: {why}", about.name)));
+    }
+    let mib = rows.map_or(0, |rows| Record::bytes(learner.problem(), rows) >> 20);
+    if mib > memory {
+        return Err(Failure::usage(format!(
+            "--certify: the rows would take {mib} MiB; allow it with --memory {mib}"
+        )));
+    }
+    Ok(Record::new(learner.problem()))
+}
+
+/// Holds the learner to its theorem.
+fn certify(
+    record: &Record,
+    learner: &dyn Model,
+    delay: usize,
+    large_rows: u64,
+) -> Result<Certified, CertifyError> {
+    let about = learner.about();
+    let void = match (delay, large_rows) {
+        (0, 0) => None,
+        (0, rows) => Some(format!("{rows} rows were beyond the learner's radius")),
+        (delay, _) => Some(format!("labels were {delay} rounds late")),
+    };
+    let guarantee = learner.guarantee().expect("asked for before the run");
+    let theorem = format!("{}, {}: {}", about.paper.key, about.paper.place, about.guarantee);
+    record.certify(guarantee, theorem, learner.certificate(), void)
 }
 
 /// A model that could not be saved after hours of learning is better refused before.
@@ -169,46 +185,4 @@ pub(crate) fn run_failure(data: &str, error: RunError) -> Failure {
         RunError::Write(error) => Failure::output(error),
         RunError::NotFinite(_) => Failure::data(format!("{data}: {error}")),
     }
-}
-
-fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: usize) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    if mode == Mode::Json {
-        return writeln!(out, "{}", serde_json::to_string(summary).expect("plain numbers"));
-    }
-    let rates = &summary.rates;
-    let mut line = |name: &str, value: String| writeln!(out, "{name:<22} {value}");
-    line("learner", summary.learner.to_owned())?;
-    line("rounds", rates.rounds.to_string())?;
-    let last = |value: Option<f64>| {
-        value.map_or_else(String::new, |value| format!("   (last {window}: {value:.5})"))
-    };
-    if let (Some(errors), Some(rate)) = (rates.errors, rates.error_rate) {
-        line("errors", format!("{errors}"))?;
-        line("error rate", format!("{rate:.5}{}", last(summary.window.error_rate)))?;
-    }
-    if let Some(rate) = rates.expected_error_rate {
-        line("expected error rate", format!("{rate:.5}{}", last(summary.window.expected_error_rate)))?;
-        line("greedy error rate", format!("{:.5}", rates.greedy_error_rate.unwrap_or_default()))?;
-    }
-    if let Some(loss) = rates.log_loss {
-        line("log-loss (nats)", format!("{loss:.5}{}", last(summary.window.log_loss)))?;
-        line("cumulative log-loss", format!("{:.3}", score.total_loss()))?;
-    }
-    if let Some(loss) = rates.squared_loss {
-        line("squared loss", format!("{loss:.6}{}", last(summary.window.squared_loss)))?;
-    }
-    for (name, count) in [
-        ("bad rows skipped", summary.bad_rows),
-        ("rows beyond radius", summary.large_rows),
-        ("unknown features", summary.dropped_features),
-    ] {
-        if count > 0 {
-            line(name, count.to_string())?;
-        }
-    }
-    if let (Some(seconds), Some(rate)) = (summary.seconds, summary.rows_per_second) {
-        line("seconds", format!("{seconds:.2}   ({rate:.0} rows a second)"))?;
-    }
-    Ok(())
 }

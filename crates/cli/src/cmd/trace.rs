@@ -54,7 +54,10 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let mut rounds = 0;
     for (line, text) in (1u64..).zip(std::io::stdin().lock().lines()) {
         let failure = |what: String| Failure::data(format!("standard input:{line}: {what}"));
-        let text = text.map_err(|error| failure(error.to_string()))?;
+        let text = text.map_err(|error| match error.kind() {
+            std::io::ErrorKind::InvalidData => failure("the row is not UTF-8 text".to_owned()),
+            _ => failure(error.to_string()),
+        })?;
         if text.trim().is_empty() {
             continue;
         }
@@ -97,7 +100,7 @@ fn check<'a>(learner: &dyn Model, samples: bool, row: &'a Row) -> Result<Target<
     if row.weight > LARGEST_WEIGHT {
         return Err(format!("weight = {:e}: at most {LARGEST_WEIGHT:e} can be computed with", row.weight));
     }
-    if !(row.weight > 0.0) || (row.weight != 1.0 && !accepts.weights) {
+    if row.weight.is_nan() || row.weight <= 0.0 || (row.weight != 1.0 && !accepts.weights) {
         let need =
             if accepts.weights { "a number > 0" } else { "1: the learner takes no importance weights" };
         return Err(format!("weight = {}: must be {need}", row.weight));

@@ -45,7 +45,9 @@
 //! node for the state and two for a prediction.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::quadrature::gauss_legendre;
 use crate::kernel::softmax::softmax;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -242,6 +244,14 @@ impl OnlineLearner for Aggregating {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let bound = provided(self.smoothing == 0.0, "it needs smoothing = 0", || {
+            bounds::aggregating_binary(&setting(&self.problem, norm, self.rounds))
+        });
+        Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
     }
 }
 

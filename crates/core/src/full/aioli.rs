@@ -51,8 +51,10 @@
 //! memory $d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Batch, Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::scalar_root::shrink;
@@ -243,6 +245,17 @@ impl OnlineLearner for Aioli {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let setting = setting(&self.problem, norm, self.rounds);
+        let largest = curvature::tight(curvature::euclidean_spread(norm, setting.radius));
+        let holds = self.kappa <= largest * (1.0 + 1e-9) && self.improper_weight == 1.0;
+        let bound = provided(holds, "it needs a valid curvature and improper_weight = 1", || {
+            bounds::aioli_curvature(&setting, self.regularization, self.kappa)
+        });
+        Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
     }
 
     fn lookahead(&self) -> usize {

@@ -54,7 +54,9 @@
 //! step; memory $(K-1)^2d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Batch, Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::fixed_point::FixedPoint;
@@ -361,6 +363,23 @@ impl OnlineLearner for Folklore {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    /// Equation (6).
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
+        let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), self.problem.classes);
+        let valid = self.gamma <= curvature::tight(log_odds) * (1.0 + 1e-9);
+        let bound = provided(valid, "the curvature is larger than any valid one", || {
+            bounds::folklore(&setting(&self.problem, norm, self.rounds), self.regularization, self.gamma)
+        });
+        let bound = match bound {
+            Ok(_) if self.regularization < self.gamma * radius * radius => {
+                Err("regularization is below curvature * radius^2".to_owned())
+            }
+            bound => bound,
+        };
+        Some(Guarantee::Regret { ball: Some(Ball::Rows), norm, bound })
     }
 
     fn lookahead(&self) -> usize {

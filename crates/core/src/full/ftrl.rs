@@ -44,7 +44,9 @@
 //! grows with the rounds.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Features, Target};
+use crate::guarantee::{Ball, Guarantee, reference_norm, setting};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::linalg;
 use crate::kernel::softmax::{covariance_times, softmax};
@@ -294,6 +296,15 @@ impl OnlineLearner for Ftrl {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = reference_norm(&self.problem);
+        let bound = match self.problem.radius {
+            Some(_) => Ok(bounds::ftrl(&setting(&self.problem, norm, self.rounds), self.regularization)),
+            None => Err("the largest norm of a row is not known".to_owned()),
+        };
+        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 
     /// Past rounds are solved again with the new classes among their alternatives.

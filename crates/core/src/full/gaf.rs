@@ -57,7 +57,9 @@
 
 use super::gaussian_forecaster::{Forecast, GaussianForecaster, MixableLoss, Posterior};
 use crate::algorithm::{self, About, Algorithm, Paper};
+use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::gaf_beta;
 use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
@@ -189,7 +191,7 @@ impl MixableLoss for LogisticLoss {
             Some(samples) => {
                 let mut rng = Rng::new(self.seed, STREAMS.wrapping_add(posterior.round));
                 let draw = |at: u64, xi: &mut [f64]| {
-                    xi.iter_mut().for_each(|xi| *xi = if at % 2 == 0 { rng.normal() } else { -*xi });
+                    xi.iter_mut().for_each(|xi| *xi = if at.is_multiple_of(2) { rng.normal() } else { -*xi });
                 };
                 monte_carlo(mean, spread, samples, draw, p, rest);
             }
@@ -340,6 +342,22 @@ impl OnlineLearner for Gaf {
 
     fn rounds(&self) -> u64 {
         self.forecaster.rounds()
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let setting = setting(self.problem(), norm, self.rounds());
+        let lambda = self.params.regularization.expect("resolved");
+        let beta = self.params.curvature.expect("resolved");
+        let (k, d) = (setting.classes as f64, setting.features as f64);
+        let theorem = crate::kernel::curvature::gaf_beta(norm * setting.radius, setting.classes);
+        let holds = beta <= theorem
+            && lambda >= 4.0 * setting.radius.powi(2) * (k * d).max(4.0)
+            && self.params.samples.is_none()
+            && self.params.smoothing == Some(0.0);
+        let why = "it needs the default curvature and regularization, and exact expectations (quadrature)";
+        let bound = provided(holds, why, || bounds::gaf(&setting, lambda, beta));
+        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 
     fn lookahead(&self) -> usize {

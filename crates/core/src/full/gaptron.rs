@@ -47,10 +47,14 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Features, Target};
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::gap::Surrogate;
+use crate::loss::hinge::hinge;
+use crate::loss::smooth_hinge::smooth_hinge;
 use crate::param::{ParamError, fraction, positive};
 use crate::prediction::{Prediction, argmax, mix};
 use crate::problem::Problem;
@@ -238,6 +242,28 @@ impl<L: Loss> OnlineLearner for Gaptron<L> {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = reference_norm(&self.problem).min(self.norm);
+        let largest = L::SURROGATE.full_information_rate(self.problem.classes, self.radius);
+        let bound: Result<MistakeBound<'_>, String> = if self.rate <= largest * (1.0 + 1e-12) {
+            Ok(Box::new(move |u| {
+                let loss = match L::SURROGATE {
+                    Surrogate::Logistic => u.log_loss / std::f64::consts::LN_2,
+                    Surrogate::Hinge => u.total(hinge),
+                    Surrogate::Smooth => u.total(smooth_hinge),
+                };
+                loss + bounds::gaptron(
+                    &setting(&self.problem, u.norm, self.rounds),
+                    self.rate,
+                    self.exploration,
+                )
+            }))
+        } else {
+            Err("the rate is larger than the theorem's".to_owned())
+        };
+        Some(Guarantee::Mistakes { norm, bound })
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

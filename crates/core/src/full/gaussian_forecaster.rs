@@ -103,7 +103,7 @@ pub const fn settle_len(q: usize) -> usize {
 }
 
 /// See [`MixableLoss::settle`].
-pub(super) fn newton<L: MixableLoss + ?Sized>(
+pub(super) fn newton<L: MixableLoss>(
     loss: &L,
     a: &[f64],
     z0: &[f64],
@@ -151,7 +151,8 @@ pub(super) fn newton<L: MixableLoss + ?Sized>(
                 total + loss.value(trial, y, scratch)
             };
             let (start, slope) = (objective(0.0), dot(r, a_delta));
-            while tau > 1e-12 && !(objective(tau) <= start + 1e-4 * tau * slope) {
+            let improves = |value: f64, tau: f64| value <= start + 1e-4 * tau * slope;
+            while tau > 1e-12 && !improves(objective(tau), tau) {
                 tau *= 0.5;
             }
         }

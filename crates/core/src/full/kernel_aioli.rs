@@ -46,8 +46,10 @@
 //! prediction grows with $t$, so this learner allocates.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot};
@@ -393,6 +395,21 @@ impl OnlineLearner for KernelAioli {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    /// The bound with the log-determinant of the stream's own kernel matrix. The comparator is one of the kernel's space.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let radius = self.params.radius.expect("resolved");
+        let largest = curvature::tight(curvature::euclidean_spread(norm, radius));
+        let holds = self.kappa <= largest * (1.0 + 1e-9) && self.improper_weight == 1.0 && self.dropped == 0;
+        let why = "it needs a valid curvature, improper_weight = 1 and at most max_rounds rounds";
+        let bound = provided(holds, why, || {
+            let setting = setting(&self.problem, norm, self.rounds);
+            bounds::aioli_log_det(&setting, self.regularization, self.kappa, self.log_det())
+        });
+        let ball = (self.kernel == Kernel::Linear).then_some(Ball::Euclidean);
+        Some(Guarantee::Regret { ball, norm, bound })
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

@@ -34,7 +34,9 @@
 //! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`; memory $Kd$ numbers, touched only where weights are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Features, Target};
+use crate::guarantee::{self, Guarantee, provided, setting};
 use crate::kernel::softmax::softmax;
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -231,6 +233,36 @@ impl OnlineLearner for Ogd {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let ball = match self.ball {
+            Ball::Frobenius => guarantee::Ball::Frobenius,
+            Ball::Rows => guarantee::Ball::Rows,
+            Ball::None => return None,
+        };
+        let mut setting = setting(&self.problem, self.norm, self.rounds);
+        if self.ball == Ball::Rows {
+            setting = setting.rows_in_frobenius_ball();
+        }
+        let gradient = std::f64::consts::SQRT_2 * setting.radius;
+        let bound = match (self.schedule, self.params.horizon) {
+            (Schedule::Sqrt, _) => {
+                let theorem = 2.0 * setting.norm / gradient;
+                provided(self.rate == theorem, "the rate is not the theorem's", || {
+                    bounds::ogd_square_root(&setting)
+                })
+            }
+            (Schedule::Constant, horizon) => {
+                let rounds = horizon.unwrap_or(0) as f64;
+                let theorem = setting.norm / (gradient * rounds.sqrt());
+                let holds = self.rate == theorem && setting.rounds <= rounds;
+                provided(holds, "the rate is not the theorem's for the number of rounds", || {
+                    bounds::ogd_constant(&bounds::Setting { rounds, ..setting })
+                })
+            }
+        };
+        Some(Guarantee::Regret { ball: Some(ball), norm: self.norm, bound })
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

@@ -44,7 +44,9 @@
 //! $\tfrac13(K-1)^3d^3$ for each of a few Newton steps; memory $(K-1)^2d^2$ numbers, twice that with projection.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Batch, Features, Target};
+use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::ball;
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::frobenius_spread;
@@ -224,6 +226,19 @@ impl OnlineLearner for Ons {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let defaults =
+            OnsParams { norm: Some(self.norm), radius: self.params.radius, ..OnsParams::default() };
+        let theorem = defaults.resolve(&self.problem).expect("the norm and radius in use are valid");
+        let holds = self.projection
+            && self.params.rate == theorem.rate
+            && self.params.regularization == theorem.regularization;
+        let why = "it needs the default rate and regularization, and the projection";
+        let bound =
+            provided(holds, why, || bounds::ons(&setting(&self.problem, self.norm, self.rounds.max(2))));
+        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm: self.norm, bound })
     }
 
     fn lookahead(&self) -> usize {

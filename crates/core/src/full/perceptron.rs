@@ -35,9 +35,12 @@
 //! memory $Kd$ numbers, touched only where weights are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Features, Target};
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::hinge::{hinge, squared_hinge};
 use crate::param::ParamError;
 use crate::params;
 use crate::prediction::{Prediction, argmax};
@@ -133,6 +136,17 @@ impl OnlineLearner for Perceptron {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let bound: Result<MistakeBound<'_>, String> = match self.problem.radius {
+            Some(radius) => Ok(Box::new(move |u| {
+                let by_hinge = bounds::perceptron_hinge(u.total(hinge), u.norm, radius);
+                by_hinge.min(bounds::perceptron_squared_hinge(u.total(squared_hinge), u.norm, radius))
+            })),
+            None => Err("the largest norm of a row is not known".to_owned()),
+        };
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound })
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

@@ -46,9 +46,12 @@
 //! only where rows are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Features, Target};
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
 use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, Metric, SecondOrderMargin};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::hinge::eta_loss;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::{Prediction, argmax};
@@ -71,9 +74,12 @@ params! {
 pub trait Variant: Metric {
     /// The description.
     const ABOUT: About;
+    /// Whether the theorem is about this metric.
+    const HAS_THEOREM: bool;
 }
 
 impl Variant for FullMetric {
+    const HAS_THEOREM: bool = true;
     const ABOUT: About = About {
         name: "second-order-perceptron",
         summary: "the Perceptron on whitened features: SOBA with full information",
@@ -87,6 +93,7 @@ impl Variant for FullMetric {
 }
 
 impl Variant for DiagonalMetric {
+    const HAS_THEOREM: bool = false;
     const ABOUT: About = About {
         name: "second-order-perceptron-diag",
         summary: "the second-order Perceptron with a diagonal matrix, for many features",
@@ -185,6 +192,19 @@ impl<M: Variant> OnlineLearner for SecondOrderPerceptron<M> {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    /// The theorem at its largest $\eta$ for the predictor, with the stream's own $\sum_t n_t z_t^\top A_t^{-1} z_t$.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        if !M::HAS_THEOREM {
+            return None;
+        }
+        let bound: MistakeBound<'_> = Box::new(move |u| {
+            let eta = bounds::second_order_perceptron_eta(u.largest_row, self.radius);
+            let loss = u.total(|margin| eta_loss(margin, eta));
+            bounds::second_order_perceptron(loss, eta, self.regularization, u.norm, self.model.quadratics())
+        });
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound: Ok(bound) })
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

@@ -42,7 +42,9 @@
 //! `predict` $2d^2$ flops, `update` $d^2$ (amortised by the blocked engine); memory $d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
+use crate::guarantee::{Guarantee, setting};
 use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::vector::{axpy, dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -202,6 +204,18 @@ impl OnlineLearner for Vaw {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let bound = match self.params.target_bound {
+            Some(target_bound) => {
+                let setting = setting(&self.problem, norm, self.rounds);
+                Ok(bounds::vaw(&setting, self.regularization, target_bound))
+            }
+            None => Err("it needs a target_bound".to_owned()),
+        };
+        Some(Guarantee::SquaredRegret { norm, bound })
     }
 
     fn lookahead(&self) -> usize {

@@ -170,7 +170,7 @@ fn semidefinite_cholesky(a: &[f64], side: usize, lower: &mut [f64]) {
     for j in 0..side {
         let square = |row: &[f64]| row[..j].iter().map(|l| l * l).sum::<f64>();
         let pivot = a[j * side + j] - square(&lower[j * side..]);
-        if !(pivot > 4.0 * f64::EPSILON * a[j * side + j]) {
+        if pivot <= 4.0 * f64::EPSILON * a[j * side + j] {
             continue;
         }
         lower[j * side + j] = pivot.sqrt();

@@ -69,6 +69,7 @@ fn tiny_rows_are_survived() {
 /// Dense and sparse rows, shown ahead or not, add the same numbers in another order: after many rounds the difference
 /// must still be rounding.
 fn drift(case: &Case, rounds: usize) {
+    let rounds = case.long_run(rounds);
     let rows = case.stream(1, 128);
     let (mut plain, mut other) = (case.learner(), case.learner());
     let (mut plain_at, mut other_at) = (plain.prediction(), other.prediction());
@@ -98,6 +99,7 @@ fn rounding_does_not_pile_up_in_100_000_rounds() {
 
 /// Plays one and the same label for `rounds` rounds, and looks at every forecast.
 fn constant_label(case: &Case, rounds: usize) {
+    let rounds = case.long_run(rounds);
     let rows: Vec<_> = case.stream(1, 100).iter().map(|row| row.with_intercept().relabelled(0)).collect();
     let mut learner = case.learner();
     let mut at = learner.prediction();

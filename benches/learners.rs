@@ -1,0 +1,47 @@
+//! A round of every learner of the registry: `cargo bench -p noregret-benches --bench learners`.
+
+use divan::{Bencher, counter::ItemsCount};
+use noregret::example::{Features, Target};
+use noregret::learner::Classes;
+use noregret::problem::Problem;
+use noregret::registry::{ALGORITHMS, find};
+use noregret_benches::{labels, rows};
+
+fn main() {
+    divan::main();
+}
+
+const ROUNDS: usize = 256;
+
+/// Predict and update on dense rows, 7 classes and 54 features where the learner takes them.
+#[divan::bench(args = ALGORITHMS.iter().map(|entry| entry.about.name), sample_count = 10)]
+fn round(bencher: Bencher<'_, '_>, name: &str) {
+    let entry = find(name).expect("from the registry");
+    let classes = match entry.about.accepts.classes {
+        Classes::Any => 7,
+        Classes::Two => 2,
+        Classes::Real => 1,
+    };
+    // Quadrature is for one or two features.
+    let make = |features: usize| {
+        entry.make(&Default::default(), Problem::new(classes, features).with_radius(2.0), 0)
+    };
+    let features = if make(54).is_ok() { 54 } else { 2 };
+    let x = rows(ROUNDS, features);
+    let y = labels(ROUNDS, classes);
+    bencher
+        .counter(ItemsCount::new(ROUNDS))
+        .with_inputs(|| {
+            let learner = make(features).expect("a shape it takes");
+            let prediction = learner.prediction();
+            (learner, prediction)
+        })
+        .bench_local_values(|(mut learner, mut prediction)| {
+            for (x, y) in x.chunks_exact(features).zip(&y) {
+                let x = Features::Dense(x);
+                learner.predict(x, &mut prediction);
+                let target = if classes == 1 { Target::value(*y as f64) } else { Target::class(*y) };
+                learner.update(x, target, &prediction);
+            }
+        });
+}

@@ -1,0 +1,109 @@
+//! The summary of a run.
+
+use std::io::Write;
+
+use noregret::param::Values;
+use noregret_stream::certify::Certified;
+use noregret_stream::score::{Rates, Score};
+use serde::Serialize;
+
+use crate::note::short;
+use crate::progress::Mode;
+
+/// The last line of `--json`, and what is kept in a saved model.
+#[derive(Serialize)]
+pub(crate) struct Summary<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) data: &'a str,
+    pub(crate) learner: &'static str,
+    #[serde(flatten)]
+    pub(crate) rates: Rates,
+    pub(crate) window: Rates,
+    /// Not kept in a model: the same run makes the same file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rows_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub(crate) certified: Option<Certified>,
+    pub(crate) bad_rows: u64,
+    pub(crate) large_rows: u64,
+    pub(crate) dropped_features: u64,
+    pub(crate) resolved_parameters: Values,
+    pub(crate) classes: usize,
+    pub(crate) features: usize,
+    pub(crate) seed: u64,
+}
+
+/// Prints the summary: for people, or as the last line of JSON.
+pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: usize) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if mode == Mode::Json {
+        return writeln!(out, "{}", serde_json::to_string(summary).expect("plain numbers"));
+    }
+    let rates = &summary.rates;
+    let mut line = |name: &str, value: String| writeln!(out, "{name:<22} {value}");
+    line("learner", summary.learner.to_owned())?;
+    line("rounds", rates.rounds.to_string())?;
+    let last = |value: Option<f64>| {
+        value.map_or_else(String::new, |value| format!("   (last {window}: {value:.5})"))
+    };
+    if let (Some(errors), Some(rate)) = (rates.errors, rates.error_rate) {
+        line("errors", format!("{errors}"))?;
+        line("error rate", format!("{rate:.5}{}", last(summary.window.error_rate)))?;
+    }
+    if let Some(rate) = rates.expected_error_rate {
+        line("expected error rate", format!("{rate:.5}{}", last(summary.window.expected_error_rate)))?;
+        line("greedy error rate", format!("{:.5}", rates.greedy_error_rate.unwrap_or_default()))?;
+    }
+    if let Some(loss) = rates.log_loss {
+        line("log-loss (nats)", format!("{loss:.5}{}", last(summary.window.log_loss)))?;
+        line("cumulative log-loss", format!("{:.3}", score.total_loss()))?;
+    }
+    if let Some(loss) = rates.squared_loss {
+        line("squared loss", format!("{loss:.6}{}", last(summary.window.squared_loss)))?;
+    }
+    if let Some(certified) = &summary.certified {
+        print_certified(certified, &mut line)?;
+    }
+    for (name, count) in [
+        ("bad rows skipped", summary.bad_rows),
+        ("rows beyond radius", summary.large_rows),
+        ("unknown features", summary.dropped_features),
+    ] {
+        if count > 0 {
+            line(name, count.to_string())?;
+        }
+    }
+    if let (Some(seconds), Some(rate)) = (summary.seconds, summary.rows_per_second) {
+        line("seconds", format!("{}   ({rate:.0} rows a second)", short(seconds)))?;
+    }
+    Ok(())
+}
+
+/// The learner's loss, the comparator's, and what was promised.
+fn print_certified(
+    certified: &Certified,
+    line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    line("compared with", certified.comparator.clone())?;
+    match (certified.comparator_loss, certified.regret) {
+        (Some(loss), Some(regret)) => {
+            line("comparator's loss", format!("{loss:.3}"))?;
+            line("regret", format!("{regret:.3}"))?;
+        }
+        _ => line("expected mistakes", format!("{:.3}", certified.learner_loss))?,
+    }
+    if let Some(certificate) = certified.certificate {
+        line(
+            "certificate",
+            format!("{certificate:.3}   (the regret is at most this: from what the learner saw)"),
+        )?;
+    }
+    match (certified.bound, &certified.no_bound_because) {
+        (Some(bound), _) => line("bound", format!("{bound:.3}   ({})", certified.theorem)),
+        (None, Some(why)) => line("bound", format!("none: {why}   ({})", certified.theorem)),
+        (None, None) => Ok(()),
+    }
+}

@@ -1,0 +1,246 @@
+//! Data that cannot be learnt from: one sentence with file and line, exit code 2, and no result.
+
+use crate::util::{Folder, gzip, libsvm, rows};
+
+/// Runs `run FILE` over a file of this content.
+#[track_caller]
+fn refused(name: &str, content: impl AsRef<[u8]>, options: &str, sentence: &str) {
+    let folder = Folder::with(name, content);
+    let ran = folder.run(&format!("run {name} --quiet --save model {options}"));
+    ran.failed(2, sentence);
+    assert_eq!(folder.names(), [name], "no model, no temporary file");
+}
+
+#[test]
+fn files_that_are_not_there_or_not_data() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("folder")).unwrap();
+    folder.run("run nothing.svm").failed(2, "nothing.svm: no such file");
+    folder.run("run folder").failed(2, "folder: is a directory, not a file of examples");
+    refused("a.svm", "", "", "a.svm: has no rows");
+    refused("a.csv", "\n\n", "", "a.csv: has no rows");
+    refused("a.svm", "# nothing but a comment\n", "", "a.svm: has no rows that can be read");
+    refused("a.csv", "a,b,label\n", "", "a.csv: has a header but no rows");
+    refused("a.txt", "word\n", "", "a.txt: has no format that is recognised; pass --format");
+    refused("a.svm", "PK\x03\x04", "", "a.svm: is a zip archive; unpack it first");
+    folder.run_with("run - --set classes=2 --set features=1", "").failed(2, "standard input: has no rows");
+}
+
+#[test]
+fn compressed_data_cut_off_or_damaged() {
+    let text = libsvm(&rows(500, 3, 4));
+    let (gz, zst) = (gzip(&text), zstd::encode_all(text.as_bytes(), 1).unwrap());
+    let cut = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
+    refused("a.svm.gz", cut(&gz), "", "a.svm.gz: gzip data end in the middle; the file is cut off");
+    refused("a.svm.zst", cut(&zst), "", "a.svm.zst: zstd data end in the middle; the file is cut off");
+    refused(
+        "a.svm.gz",
+        cut(&gz),
+        "--on-bad-row skip",
+        "a.svm.gz: gzip data end in the middle; the file is cut off",
+    );
+    let mut damaged = gz.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 8].fill(0xff);
+    let folder = Folder::with("a.svm.gz", &damaged);
+    let ran = folder.run("run a.svm.gz -q");
+    assert!(
+        ran.code == 2 && ran.stderr.starts_with("noregret: a.svm.gz: gzip data are damaged: "),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn rows_of_libsvm() {
+    let lines: &[(&[u8], &str)] = &[
+        (b"1 1:x", r#"a.svm:2: "1:x" is not index:value"#),
+        (b"1 cat", r#"a.svm:2: "cat" is not index:value"#),
+        (b"1 1:nan", r#"a.svm:2: value of "1:nan" is not finite"#),
+        (b"1 1:-inf", r#"a.svm:2: value of "1:-inf" is not finite"#),
+        (b"1 1:1e999", r#"a.svm:2: value of "1:1e999" is not finite"#),
+        (b"inf 1:1", r#"a.svm:2: label "inf" is not finite"#),
+        (b"1 1:1e101", "a.svm:2: the row has the value 1e101; at most 1e100 can be computed with"),
+        (b"1 2:1 2:1", "a.svm:2: feature index 2 follows 2; LIBSVM indices must increase"),
+        (b"1 2:1 1:1", "a.svm:2: feature index 1 follows 2; LIBSVM indices must increase"),
+        (b"\xff 1:1", "a.svm:2: the row is not UTF-8 text"),
+        (
+            b"1 4000000000:1",
+            "a.svm: there are more than 134217728 features from line 2 on; hash them with --hash-bits BITS, or allow it with --set features=D",
+        ),
+    ];
+    for (line, sentence) in lines {
+        refused("a.svm", [b"0 1:1\n", *line, b"\n1 1:2\n"].concat(), "", sentence);
+    }
+    let late_zero = format!("{}1 0:1\n", "0 1:1\n1 1:2\n".repeat(500));
+    let sentence = "a.svm:1001: feature index 0 in data taken as numbered from 1; pass --index-base 0 if they begin at 0";
+    refused("a.svm", late_zero, "", sentence);
+}
+
+#[test]
+fn rows_of_csv() {
+    let head = format!("a,b,label\n{}", "1,2,x\n3,4,y\n".repeat(500));
+    let lines: &[(&[u8], &str)] = &[
+        (b"1,2", "a.csv:1002: the row has 2 cells, not 3 as the first row"),
+        (b"1,2,3,x", "a.csv:1002: the row has 4 cells, not 3 as the first row"),
+        (
+            b"1,cat,x",
+            r#"a.csv:1002: column "b": "cat" is not a number; pass --categorical "b" to read the column as text"#,
+        ),
+        (b"1,NaN,x", r#"a.csv:1002: column "b": "NaN" is not finite"#),
+        (b"1,-inf,x", r#"a.csv:1002: column "b": "-inf" is not finite"#),
+        (b"1,2,nan", r#"a.csv:1002: column "label": label "nan" is not finite"#),
+        (b"1,2,\xff\xfe", "a.csv:1002: the row is not UTF-8 text"),
+    ];
+    for (line, sentence) in lines {
+        refused("a.csv", [head.as_bytes(), *line, b"\n1,2,x\n"].concat(), "", sentence);
+    }
+    let sentence = "a.csv: has a single column if the delimiter is semicolon; pass --delimiter comma";
+    refused("a.csv", &head, "--delimiter ;", sentence);
+    refused("a.csv", &head, "--label c", r#"a.csv: has no column "c"; its columns are "a", "b", "label""#);
+    let weights = "a,w,label\n1,2,x\n1,-1,y\n";
+    refused("a.csv", weights, "--weight w", r#"a.csv:3: column "w": weight "-1" is negative"#);
+}
+
+#[test]
+fn rows_of_vw_and_ndjson() {
+    let importance = r#"a.vw:2: importance "-1" is no number from 0 up"#;
+    refused("a.vw", "1 | a\n2 -1 | a\n", "", importance);
+    refused(
+        "a.vw",
+        "1 | a\n2 1e31 | a\n",
+        "",
+        "a.vw:2: the row has weight 1e31; at most 1e30 can be computed with",
+    );
+    refused("a.vw", "1 | a\n2 b c\n", "", r#"a.vw:2: "2 b c" has no bar | before its features"#);
+    refused(
+        "a.vw",
+        "1 | a\n1:0.5 2:1 | a\n",
+        "",
+        "a.vw: every label is \"1\"; at least 2 classes were needed (or --set classes=K)",
+    );
+    let two = "1 | a\n2 | b\n1:0.5 2:1 | a\n";
+    refused("a.vw", two, "", "a.vw:3: the label gives costs of actions; the learner needs a class");
+    let width = r#"a.jsonl:2: "x" has 1 numbers, where the rows before it have 2"#;
+    refused("a.jsonl", "{\"x\": [1, 2], \"y\": 0}\n{\"x\": [1], \"y\": 1}\n", "", width);
+    let folder = Folder::with("a.jsonl", "{\"x\": [1, 2], \"y\": 0}\n{\"x\": [1,");
+    let ran = folder.run("run a.jsonl -q");
+    assert!(ran.code == 2 && ran.stderr.starts_with("noregret: a.jsonl:2: "), "{}", ran.stderr);
+}
+
+/// Learners without importance weights refuse them, wherever there are such learners.
+#[test]
+fn weights_that_a_learner_does_not_take() {
+    let folder = Folder::with("a.vw", "a 1 | x\nb 2 | y\n");
+    let (mut takes, mut refuses) = (0, 0);
+    for learner in folder.run("list --json").succeeded().objects() {
+        let accepts = learner["learns_from"].as_str().unwrap();
+        let name = learner["name"].as_str().unwrap();
+        if !accepts.starts_with("two or more classes") {
+            continue;
+        }
+        let ran = folder.run(&format!("run a.vw --quiet --learner {name}"));
+        if accepts.contains("no importance weights") {
+            ran.failed(2, "a.vw:2: the row has weight 2; the learner takes no importance weights");
+            refuses += 1;
+        } else {
+            ran.succeeded();
+            takes += 1;
+        }
+    }
+    eprintln!("{takes} learners take weights, {refuses} refuse them");
+    assert!(takes >= 2);
+}
+
+#[test]
+fn labels_that_teach_nothing() {
+    refused(
+        "a.svm",
+        "1 1:1\n1 1:2\n",
+        "",
+        "a.svm: every label is \"1\"; at least 2 classes were needed (or --set classes=K)",
+    );
+    refused("a.svm", "1:1\n1:2\n", "", "a.svm: none of its 2 rows has a label");
+    refused("a.vw", "1 0 | a\n2 0 | b\n", "", "a.vw: no labelled row was learnt from");
+    let classes: String = (0..10_001).map(|label| format!("l{label} 1:1\n")).collect();
+    let sentence = "a.svm: there are more than 10000 different labels; is it the right label column, or a real-valued target?";
+    refused("a.svm", classes, "", sentence);
+    let pipe = "run - --quiet --format libsvm --set classes=2 --set features=1";
+    Folder::new().run_with(pipe, "1:1\n").failed(2, "standard input: no labelled row was learnt from");
+}
+
+#[test]
+fn more_than_was_declared() {
+    let text = "a 1:1 3:1\nb 1:1\nc 7:2\n";
+    let index = "feature index 7 is too large; features = 5 were declared, so the last is 5";
+    refused("a.svm", text, "--set features=5", &format!("a.svm:3: {index}"));
+    refused("a.svm", text, "--set classes=2", "a.svm: has 3 classes; at most classes = 2 were declared");
+    let from_zero = "a.svm:1: feature index 2 is too large; features = 2 were declared, so the last is 1";
+    refused("a.svm", "a 0:1 2:1\nb 1:1\n", "--set features=2", from_zero);
+
+    let pipe = |classes, features, text: &str| {
+        let arguments =
+            format!("run - --quiet --set classes={classes} --set features={features} --save model");
+        Folder::new().run_with(&arguments, text)
+    };
+    pipe(3, 5, text).failed(2, &format!("standard input:3: {index}"));
+    let label = r#"standard input:3: the label "c" is none of the 2 known classes: a, b"#;
+    pipe(2, 7, text).failed(2, label);
+    let named =
+        r#"standard input:2: feature "q" is number 3 in order of appearance; features = 2 were declared"#;
+    pipe(2, 2, "1 | a b\n2 | q\n").failed(2, named);
+    pipe(2, 3, "1 | a b\n2 | q\n").succeeded();
+}
+
+#[test]
+fn rows_beyond_the_radius() {
+    let text = "a 1:1\nb 1:2\na 1:30\n";
+    let at = |action| {
+        format!("run a.svm --quiet --json --scale none --no-intercept --set radius=5 --on-large-row {action}")
+    };
+    let folder = Folder::with("a.svm", text);
+    let sentence = "a.svm:3: the row has norm 30.000000; at most the learner's radius 5.000000 was needed";
+    folder.run(&at("error")).complained(2, sentence);
+    assert_eq!(folder.run(&at("warn")).succeeded().summary()["large_rows"], 1);
+    assert_eq!(folder.run(&at("clip")).succeeded().summary()["large_rows"], 1);
+}
+
+#[test]
+fn bad_rows_are_skipped_and_counted() {
+    let text = "a 1:1 2:1\nb 1:x\nb 1:2\nc 9:1\na 1:nan\nb 2:1\n";
+    let folder = Folder::with("a.svm", text);
+    let run =
+        |policy| folder.run(&format!("run a.svm --quiet --json --set features=2 --on-bad-row {policy}"));
+    run("fail").failed(2, r#"a.svm:2: "1:x" is not index:value"#);
+    run("2").failed(2, r#"a.svm:5: value of "1:nan" is not finite"#);
+    for policy in ["3", "skip"] {
+        let ran = run(policy).succeeded();
+        let first = r#"noregret: 3 bad rows were skipped; the first: a.svm:2: "1:x" is not index:value"#;
+        assert_eq!(ran.stderr.trim_end(), first);
+        let summary = ran.summary();
+        assert_eq!((&summary["bad_rows"], &summary["rounds"]), (&3.into(), &3.into()));
+        // What a bad row says decides nothing.
+        assert_eq!((&summary["classes"], &summary["features"]), (&2.into(), &3.into()));
+    }
+    folder.write("one.svm", "a 1:1\nb 1:2\nb 1:x\n");
+    let ran = folder.run("run one.svm -q --on-bad-row skip").succeeded();
+    assert!(ran.stderr.contains("1 bad row was skipped"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("bad rows skipped       1\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn numbers_that_outgrow_64_bits_end_the_run() {
+    let text = "a 1:1\nb 1:8\na 1:-1\nb 1:1\n";
+    let learner = "--scale none --learner ogd --set ball=none --set schedule=constant --set rate";
+    let scores =
+        "a.svm: from row 2 on, the scores are not finite: parameters, values or weights are too large";
+    refused("a.svm", text, &format!("{learner}=1e308"), scores);
+    // The state may outgrow them before the scores do. Such a model would be refused when it is loaded.
+    let folder = Folder::with("a.svm", text);
+    let ran = folder.run(&format!("run a.svm --quiet --save model {learner}=1e200"));
+    ran.failed(
+        2,
+        "model: not written: the model's 'learner/weights_norm_squared' holds a number that is not finite",
+    );
+    assert_eq!(folder.names(), ["a.svm"]);
+}

@@ -1,0 +1,140 @@
+//! A command line that asks for what does not exist: one sentence that helps, exit code 1.
+
+use crate::util::Folder;
+
+const ROWS: &str = "a 1:1 2:2\nb 1:3 2:1\na 1:2\n";
+
+#[test]
+fn unknown_names_are_answered_with_near_ones() {
+    let folder = Folder::with("a.svm", ROWS);
+    let ran = folder.run("run a.svm --learner folklor");
+    assert!(
+        ran.stderr
+            .starts_with("noregret: there is no learner 'folklor' (did you mean 'folklore'?); there are ")
+    );
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    let parameters = "it takes classes, features, ball, horizon, norm, radius, rate, schedule";
+    let known = |sentence: &str| {
+        let (start, list) = sentence.split_once("; it takes ").unwrap();
+        let mut names: Vec<&str> = list.trim_end().split(", ").collect();
+        names[2..].sort_unstable();
+        format!("{start}; it takes {}", names.join(", "))
+    };
+    let ran = folder.run("run a.svm --learner ogd --set rte=1");
+    assert_eq!(
+        known(&ran.stderr),
+        format!("noregret: ogd has no parameter 'rte' (did you mean 'rate'?); {parameters}")
+    );
+    let ran = folder.run("run a.svm --learner ogd --set zzz=1");
+    assert_eq!(known(&ran.stderr), format!("noregret: ogd has no parameter 'zzz'; {parameters}"));
+    for command in ["trace --learner folklor", "list folklor"] {
+        let ran = folder.run(command);
+        assert_eq!(ran.code, 1);
+        assert!(ran.stderr.contains("did you mean 'folklore'?"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn parameters_that_cannot_be() {
+    let folder = Folder::with("a.svm", ROWS);
+    let cases = [
+        ("rate=nan", "rate = NaN: must be a finite number > 0"),
+        ("rate=inf", "rate = inf: must be a finite number > 0"),
+        ("rate=-1", "rate = -1: must be a finite number > 0"),
+        ("rate=fast", "rate = fast: must be a number"),
+        ("radius=0", "radius = 0: must be a finite number > 0"),
+        ("horizon=2.5", "horizon = 2.5: must be a whole number"),
+        ("ball=square", "ball = square: must be one of frobenius, rows, none"),
+        ("classes=1", "classes = 1: must be at least 2"),
+        ("classes=two", "classes = two: must be a whole number"),
+        ("features=0", "features = 0: must be between 1 and 2^32 - 1"),
+        ("features=4294967296", "features = 4294967296: must be between 1 and 2^32 - 1"),
+        ("rate", "--set rate: must be name=value, as in --set norm=2"),
+        ("rate=1 --set rate=1", "--set rate: given twice"),
+        ("classes=2 --set classes=3", "--set classes: given twice"),
+        ("features=2 --set features=2", "--set features: given twice"),
+    ];
+    for (setting, sentence) in cases {
+        folder.run(&format!("run a.svm --quiet --learner ogd --set {setting}")).failed(1, sentence);
+    }
+    // Said before a file is looked at: it may be long.
+    folder.run("run nothing.svm --set norm=-1").failed(2, "nothing.svm: no such file");
+    folder.run("run nothing.svm --set nrm=1 -q").complained(
+        1,
+        "folklore has no parameter 'nrm' (did you mean 'norm'?); it takes classes, features, norm, radius, regularization, curvature, linear_term",
+    );
+}
+
+#[test]
+fn a_pipe_needs_its_dimensions() {
+    let folder = Folder::new();
+    let pipe = "which cannot be read twice";
+    let run = |settings: &str| folder.run_with(&format!("run - --quiet {settings}"), ROWS);
+    run("--set features=2").failed(1, &format!("--set classes=K: must be given for a pipe, {pipe}"));
+    let features = format!("--set features=D (or --hash-bits BITS): must be given for a pipe, {pipe}");
+    run("--set classes=2").failed(1, &features);
+    run("--set classes=2 --set features=2 --scale none").failed(
+        1,
+        "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
+    );
+    run("--set classes=2 --set features=2").succeeded();
+    run("--set classes=2 --hash-bits 3").succeeded();
+}
+
+#[test]
+fn options_out_of_range() {
+    let folder = Folder::with("a.svm", ROWS);
+    let cases = [
+        "run a.svm --limit 0",
+        "run a.svm --window 0",
+        "run a.svm --delay -1",
+        "run a.svm --scale twice",
+        "run a.svm --format arff",
+        "run a.svm --header maybe",
+        "run a.svm --hash-bits 32",
+        "run a.svm --hash-bits 0",
+        "run a.svm --index-base 2",
+        "run a.svm --on-bad-row some",
+        "run a.svm --on-large-row faint",
+        "run a.svm --seed 1.5",
+        "run a.svm --delimiter ,,",
+        "run",
+        "run a.svm b.svm",
+        "run a.svm --nonsense",
+        "ruin a.svm",
+        "demo --rows 0",
+        "demo --plot a.pdf",
+        "completions tcsh",
+        "",
+    ];
+    for arguments in cases {
+        let ran = folder.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{arguments}: {}", ran.stderr);
+        assert!(ran.stderr.len() > 20, "{arguments}: {}", ran.stderr);
+    }
+    assert_eq!(folder.names(), ["a.svm"]);
+}
+
+#[test]
+fn a_state_beyond_memory_is_refused() {
+    let folder = Folder::with("a.svm", "a 1:1\nb 30000:1\n");
+    let ran = folder.run("run a.svm --quiet");
+    let start = "noregret: folklore would take ";
+    assert!(ran.code == 1 && ran.stderr.starts_with(start), "{}", ran.stderr);
+    assert!(ran.stderr.contains("allow it with --memory "), "{}", ran.stderr);
+    folder.run("run a.svm --quiet --learner ogd").succeeded();
+    let ran = folder.run("run a.svm --quiet --learner ogd --hash-bits 31 --scale none");
+    assert!(ran.code == 1 && ran.stderr.contains("--memory"), "{}", ran.stderr);
+    let ran = folder.run("run a.svm --set classes=4294967295 --set features=4294967295");
+    assert!(ran.code == 1 && ran.stderr.contains("--memory"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_loaded_model_settles_the_learner() {
+    let folder = Folder::with("a.svm", ROWS);
+    folder.run("run a.svm --quiet --save model").succeeded();
+    let sentence = "--load: the learner, its parameters and its scaling come from the model; leave out --learner, --set, --scale and --no-intercept";
+    for option in ["--learner ogd", "--set norm=1", "--scale none", "--no-intercept"] {
+        folder.run(&format!("run a.svm --quiet --load model {option}")).failed(1, sentence);
+    }
+}

@@ -1,0 +1,87 @@
+//! `--help`, `--version` and completions.
+
+use crate::util::Folder;
+
+/// The subcommands that the main help lists.
+fn commands(folder: &Folder) -> Vec<String> {
+    let help = folder.run("--help").succeeded().stdout;
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let lines = list.take_while(|line| !line.is_empty());
+    // Texts that go on are indented further.
+    let names =
+        lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+/// An option that takes a value has a default that is printed, or does nothing until it is given.
+#[test]
+fn every_default_is_printed() {
+    const NOTHING: [&str; 13] = [
+        "--set",
+        "--load",
+        "--save",
+        "--batch-model",
+        "--weight",
+        "--categorical",
+        "--output",
+        "--learner <NAME>",
+        // Of `trace`, which needs them.
+        "--learner",
+        "--no-intercept",
+        "--help",
+        "--json",
+        "--quiet",
+    ];
+    let folder = Folder::new();
+    let commands = commands(&folder);
+    for command in ["run", "predict", "list", "inspect", "trace", "demo", "completions"] {
+        assert!(commands.iter().any(|name| name == command), "{command}");
+    }
+    for command in commands {
+        let help = folder.run(&format!("{command} --help")).succeeded().stdout;
+        // Options with their texts, which may go over several lines.
+        let mut options: Vec<String> = vec![];
+        let mut inside = false;
+        for line in help.lines().map(str::trim) {
+            if line.starts_with('-') {
+                options.push(line.to_owned());
+            } else if let Some(option) = options.last_mut().filter(|_| inside) {
+                *option += &format!(" {line}");
+            }
+            inside = line.starts_with('-') || (inside && !line.is_empty());
+        }
+        for option in options.iter().filter(|option| option.contains('<')) {
+            let excused = NOTHING.iter().any(|name| option.contains(name));
+            assert!(excused || option.contains("[default: "), "{command}: {option}");
+        }
+    }
+    let run = folder.run("run --help").succeeded().stdout;
+    for default in
+        ["[default: folklore]", "[default: 1000]", "[default: fail]", "[default: warn]", "[default: 4096]"]
+    {
+        assert!(run.contains(default), "{default}");
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let folder = Folder::new();
+    assert_eq!(
+        folder.run("--version").succeeded().stdout,
+        concat!("noregret ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+    assert!(folder.run("-h").succeeded().stdout.contains("Usage: noregret"));
+    let ran = folder.run("");
+    assert!(ran.stderr.contains("Usage: noregret"), "{}", ran.stderr);
+}
+
+#[test]
+fn completions_for_the_usual_shells() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = folder.run(&format!("completions {shell}")).succeeded().stdout;
+        for word in ["noregret", "predict", "on-bad-row"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+}

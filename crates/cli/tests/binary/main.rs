@@ -1,0 +1,21 @@
+//! The program `noregret` as its users see it: arguments and files in; output, messages and exit codes out.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
+
+mod bad_data;
+mod bad_model;
+mod bad_output;
+mod bad_usage;
+mod batch_model;
+mod demo;
+mod generate;
+mod help;
+mod inspect;
+mod kill;
+mod list;
+mod merge;
+mod predict;
+mod real_data;
+mod resume;
+mod run;
+mod trace;
+mod util;

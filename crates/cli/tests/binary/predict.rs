@@ -1,0 +1,89 @@
+//! `noregret predict`: a saved model and new rows.
+
+use crate::util::{Folder, libsvm, rows};
+
+const TRAIN: &str =
+    "size,hue,kind\n1,red,cat\n9,blue,dog\n2,red,cat\n8,blue,dog\n1.5,red,cat\n9.5,blue,dog\n";
+
+/// A model of named classes from numbers and categories.
+fn trained() -> Folder {
+    let folder = Folder::with("train.csv", TRAIN.to_owned() + &TRAIN["size,hue,kind\n".len()..].repeat(20));
+    folder.run("run train.csv --quiet --save model").succeeded();
+    folder
+}
+
+#[test]
+fn labels_by_name() {
+    let folder = trained();
+    folder.write("new.csv", "hue,size,kind\nblue,9,dog\nred,1,cat\nred,2,\n");
+    let ran = folder.run("predict model new.csv").succeeded();
+    assert_eq!(ran.stdout, "dog\ncat\ncat\n");
+    let end = " on the 2 labelled\n";
+    assert!(
+        ran.stderr.starts_with("3 rows predicted; error rate 0.00000, log-loss 0.")
+            && ran.stderr.ends_with(end)
+    );
+    // Without the label column, from a pipe, with another delimiter and unknown columns.
+    let ran =
+        folder.run_with("predict model - --format csv", "size;more;hue\n9;x;blue\n1;y;red\n").succeeded();
+    assert_eq!(ran.stdout, "dog\ncat\n");
+    assert!(!ran.stderr.contains("error rate"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("2 values of features that the model does not know"), "{}", ran.stderr);
+}
+
+#[test]
+fn probabilities_of_all_classes() {
+    let folder = Folder::with("a.svm", libsvm(&rows(200, 4, 5)));
+    folder.run("run a.svm --quiet --save model").succeeded();
+    let labels = folder.run("predict model a.svm").succeeded().stdout;
+    let ran = folder.run("predict model a.svm --probabilities").succeeded();
+    let objects = ran.objects();
+    assert_eq!(objects.len(), 200);
+    for (object, label) in objects.iter().zip(labels.lines()) {
+        let by_class = object["probabilities"].as_object().unwrap();
+        assert_eq!(by_class.keys().collect::<Vec<_>>(), ["c0", "c1", "c2", "c3"]);
+        let values: Vec<f64> = by_class.values().map(|value| value.as_f64().unwrap()).collect();
+        assert!((values.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{object}");
+        assert!(values.iter().all(|value| (0.0..=1.0).contains(value)), "{object}");
+        assert_eq!(object["label"], label);
+        let best = values.iter().copied().fold(0.0, f64::max);
+        assert_eq!(by_class[label], best);
+    }
+}
+
+#[test]
+fn nothing_is_learnt() {
+    let folder = trained();
+    let model = folder.read("model");
+    let once = folder.run("predict model train.csv --probabilities").succeeded().stdout;
+    let twice = folder.run("predict model train.csv --probabilities").succeeded().stdout;
+    assert_eq!(once, twice);
+    assert_eq!(folder.read("model"), model);
+    // Predictions do not depend on the rows before.
+    let last = TRAIN.lines().last().unwrap();
+    folder.write("one.csv", format!("size,hue,kind\n{last}\n"));
+    let alone = folder.run("predict model one.csv --probabilities").succeeded().stdout;
+    assert_eq!(once.lines().last(), alone.lines().last());
+}
+
+#[test]
+fn to_a_file() {
+    let folder = trained();
+    let printed = folder.run("predict model train.csv").succeeded().stdout;
+    let ran = folder.run("predict model train.csv --output out").succeeded();
+    assert_eq!((ran.stdout.as_str(), folder.read("out")), ("", printed.clone().into_bytes()));
+    assert_eq!(folder.run("predict model train.csv --output -").succeeded().stdout, printed);
+}
+
+#[test]
+fn bad_rows_are_left_out_and_counted() {
+    let folder = trained();
+    folder.write("new.csv", "size,hue,kind\n9,blue,dog\nx,red,cat\n1,red,horse\n1,red,cat\n");
+    let ran = folder.run("predict model new.csv");
+    ran.complained(2, r#"new.csv:3: column "size": "x" is not a number"#);
+    let ran = folder.run("predict model new.csv --on-bad-row 2").succeeded();
+    assert_eq!(ran.stdout, "dog\ncat\n");
+    assert!(ran.stderr.contains("2 bad rows were skipped; the first: new.csv:3: "), "{}", ran.stderr);
+    let ran = folder.run("predict model new.csv --on-bad-row 1");
+    ran.complained(2, r#"new.csv:4: the label "horse" is none of the 2 known classes: cat, dog"#);
+}

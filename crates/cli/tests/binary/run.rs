@@ -1,0 +1,234 @@
+//! `noregret run`: what is learnt, and what is said about it.
+
+use serde_json::Value;
+
+use crate::util::{Folder, gzip, libsvm, rows};
+
+/// The numbers of a summary that do not depend on how long it took or where the data came from.
+fn numbers(summary: &Value) -> Value {
+    let mut summary = summary.clone();
+    for key in ["seconds", "rows_per_second", "data"] {
+        summary.as_object_mut().unwrap().remove(key);
+    }
+    summary
+}
+
+#[test]
+fn the_table_says_what_was_decided_and_how_it_went() {
+    let folder = Folder::with("a.csv", "size,hue,label\n1,red,no\n2,blue,yes\n4,red,no\n3,blue,yes\n");
+    let ran = folder.run("run a.csv --save model").succeeded();
+    for part in [
+        "a.csv: format csv, delimiter comma, header yes, label column \"label\" (number 3), numeric columns 1, categorical columns \"hue\"",
+        "4 rows, 2 classes, 3 features, 2.0 non-zero a row",
+        "with intercept, dense rows",
+        "learner  folklore: curvature=0.",
+        "The model is in model.",
+    ] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+    let learner = ran.stderr.lines().find(|line| line.contains("learner  ")).unwrap();
+    assert!(learner.split_whitespace().all(|word| word.len() < 24), "too many digits to be read: {learner}");
+    let table: Vec<&str> = ran.stderr.lines().skip_while(|line| !line.contains("rounds ")).collect();
+    assert_eq!(
+        table[0].split_whitespace().collect::<Vec<_>>().join(" "),
+        "rounds error last 1000 log-loss last 1000"
+    );
+    let rounds: Vec<&str> = table[1..].iter().filter_map(|row| row.split_whitespace().next()).collect();
+    assert_eq!(rounds, ["1", "2", "4", "The"], "the last row is there though it is no power");
+    let names: Vec<&str> = ran.stdout.lines().map(|line| line[..22].trim_end()).collect();
+    let expected =
+        ["learner", "rounds", "errors", "error rate", "log-loss (nats)", "cumulative log-loss", "seconds"];
+    assert_eq!(names, expected);
+    assert_eq!(folder.run("run a.csv --quiet").succeeded().stderr, "");
+}
+
+#[test]
+fn json_has_every_number() {
+    let folder = Folder::with("a.svm", libsvm(&rows(1234, 3, 4)));
+    let ran = folder.run("run a.svm --json --window 100 --seed 5").succeeded();
+    assert_eq!(ran.stderr, "");
+    let lines = ran.objects();
+    let (summary, progress) = lines.split_last().unwrap();
+    let rounds: Vec<&Value> = progress.iter().map(|line| &line["rounds"]).collect();
+    assert_eq!(rounds, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1234]);
+    assert!(progress.iter().all(|line| line["type"] == "progress"));
+    assert_eq!(summary["type"], "summary");
+    for line in &lines {
+        for of in [line, &line["window"]] {
+            for key in ["rounds", "errors"] {
+                assert!(of[key].is_u64(), "{key}: {line}");
+            }
+            for key in ["error_rate", "greedy_error_rate", "log_loss"] {
+                assert!(of[key].is_f64(), "{key}: {line}");
+            }
+        }
+        assert!(
+            line["seconds"].as_f64() > Some(0.0) && line["rows_per_second"].as_f64() > Some(0.0),
+            "{line}"
+        );
+    }
+    assert_eq!((&summary["rounds"], &summary["window"]["rounds"]), (&1234.into(), &100.into()));
+    let rate = summary["errors"].as_f64().unwrap() / 1234.0;
+    assert_eq!(summary["error_rate"], rate);
+    assert!(rate < 0.3, "the stream can be learnt: {rate}");
+    assert_eq!(
+        (&summary["seed"], &summary["classes"], &summary["features"]),
+        (&5.into(), &3.into(), &5.into())
+    );
+    for (key, value) in [("bad_rows", 0), ("large_rows", 0), ("dropped_features", 0)] {
+        assert_eq!(summary[key], value, "{key}");
+    }
+    let parameters = summary["resolved_parameters"].as_object().unwrap();
+    let names: Vec<&String> = parameters.keys().collect();
+    assert_eq!(names, ["curvature", "linear_term", "norm", "radius", "regularization"]);
+}
+
+#[test]
+fn every_format_and_compression_gives_the_same_numbers() {
+    let rows = rows(300, 3, 4);
+    let line = |row: &(usize, Vec<f64>), pair: &dyn Fn(usize, &f64) -> String, between: &str| {
+        row.1.iter().enumerate().map(|(at, value)| pair(at, value)).collect::<Vec<_>>().join(between)
+    };
+    let folder = Folder::new();
+    let text = libsvm(&rows);
+    folder.write("a.svm.gz", gzip(&text));
+    folder.write("renamed.gz", gzip(&text));
+    folder.write("a.svm.zst", zstd::encode_all(text.as_bytes(), 3).unwrap());
+    folder.write("a.svm", &text);
+    let csv =
+        |row: &(usize, Vec<f64>)| format!("{},c{}\n", line(row, &|_, value| value.to_string(), ","), row.0);
+    folder.write("a.csv", "f1,f2,f3,f4,label\n".to_owned() + &rows.iter().map(csv).collect::<String>());
+    let tabs =
+        |row: &(usize, Vec<f64>)| format!("c{}\t{}\n", row.0, line(row, &|_, value| value.to_string(), "\t"));
+    folder.write("a.tsv", "class\tf1\tf2\tf3\tf4\n".to_owned() + &rows.iter().map(tabs).collect::<String>());
+    let vw = |row: &(usize, Vec<f64>)| {
+        format!("c{} | {}\n", row.0, line(row, &|at, value| format!("f{at}:{value}"), " "))
+    };
+    folder.write("a.vw", rows.iter().map(vw).collect::<String>());
+    let array = |row| {
+        format!("{{\"x\": [{}], \"y\": \"c{}\"}}\n", line(row, &|_, value| value.to_string(), ", "), row.0)
+    };
+    folder.write("a.jsonl", rows.iter().map(array).collect::<String>());
+    let object = |row| {
+        format!(
+            "{{{}, \"label\": \"c{}\"}}\n",
+            line(row, &|at, value| format!("\"f{at}\": {value}"), ", "),
+            row.0
+        )
+    };
+    folder.write("flat.jsonl", rows.iter().map(object).collect::<String>());
+    for learner in ["folklore", "ogd"] {
+        let numbers = |data: &str| numbers(&folder.summary(&format!("{data} --learner {learner}")));
+        let plain = numbers("a.svm");
+        assert_eq!(plain["rounds"], 300);
+        for data in ["a.svm.gz", "renamed.gz", "a.svm.zst", "a.csv", "a.tsv", "a.vw", "a.jsonl", "flat.jsonl"]
+        {
+            assert_eq!(numbers(data), plain, "{learner} {data}");
+        }
+    }
+}
+
+#[test]
+fn a_pipe_gives_the_numbers_of_the_file() {
+    let text = libsvm(&rows(300, 3, 4));
+    let folder = Folder::with("a.svm", &text);
+    for scale in ["none", "unit", "maxabs", "standard"] {
+        let known = format!("--scale {scale} --set radius=4 --set classes=3 --set features=4 --json --quiet");
+        let file = folder.run(&format!("run a.svm {known}")).succeeded().summary();
+        for (data, options) in [(text.as_bytes(), ""), (&gzip(&text), "--format libsvm")] {
+            let pipe = folder.run_with(&format!("run - {known} {options}"), data).succeeded().summary();
+            assert_eq!(numbers(&pipe), numbers(&file), "{scale}");
+            assert_eq!(pipe["data"], "-");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let folder = Folder::with("a.svm", libsvm(&rows(200, 3, 4)));
+    for learner in ["folklore", "ogd"] {
+        let run = |model: &str| {
+            let arguments = format!("run a.svm --learner {learner} --json --seed 7 --save {model}");
+            let ran = folder.run(&arguments).succeeded();
+            (numbers(&ran.summary()), folder.read(model))
+        };
+        let ((numbers, bytes), (again, same)) = (run("one"), run("two"));
+        assert_eq!(numbers, again);
+        assert!(bytes == same, "{learner}: the model files differ");
+    }
+}
+
+#[test]
+fn unlabelled_and_weightless_rows_teach_nothing() {
+    let plain = libsvm(&rows(40, 2, 3));
+    let mut mixed = String::new();
+    for (at, line) in plain.lines().enumerate() {
+        mixed += &format!("{line}\n");
+        if at % 3 == 0 {
+            mixed += "1:0.5 3:-0.25\n";
+        }
+    }
+    let folder = Folder::with("plain.svm", &plain);
+    folder.write("mixed.svm", mixed);
+    let as_vw = |line: &str, importance: &str| line.replacen(' ', &format!(" {importance} | "), 1) + "\n";
+    let vw: String = plain.lines().map(|line| as_vw(line, "1") + &as_vw("c0 1:0.5 3:-0.25", "0")).collect();
+    folder.write("zero.vw", vw);
+    let run = |data: &str| {
+        let summary = folder.summary(&format!("{data} --learner folklore --scale none --set radius=6"));
+        (summary["rounds"].clone(), summary["log_loss"].clone())
+    };
+    let expected = run("plain.svm");
+    assert_eq!(expected.0, 40);
+    assert_eq!(run("mixed.svm"), expected);
+    assert_eq!(run("zero.vw"), expected);
+    let ran = folder.run("run mixed.svm").succeeded();
+    assert!(ran.stderr.contains("54 rows, 40 labelled, 2 classes"), "{}", ran.stderr);
+}
+
+#[test]
+fn weights_count() {
+    let row = |weight: &str| format!("a {weight} | x:1\nb 1 | x:-1\na 1 | x:0.5\n");
+    let folder = Folder::with("one.vw", row("1"));
+    folder.write("two.vw", row("2"));
+    let loss = |data: &str| folder.summary(&format!("{data} --learner ogd"))["log_loss"].as_f64().unwrap();
+    assert_ne!(loss("one.vw"), loss("two.vw"));
+    folder.write("w.csv", "x,w,label\n1,2,a\n-1,1,b\n0.5,1,a\n");
+    let csv = folder.summary("w.csv --learner ogd --weight w")["log_loss"].as_f64().unwrap();
+    assert_eq!(csv, loss("two.vw"));
+}
+
+#[test]
+fn late_labels_teach_late() {
+    let folder = Folder::with("a.svm", libsvm(&rows(60, 3, 4)));
+    let run = |delay| folder.summary(&format!("a.svm --delay {delay} --save model{delay}"));
+    let (none, one, all) = (run(0), run(1), run(100));
+    assert_eq!(numbers(&folder.summary("a.svm")), numbers(&none));
+    assert!(none["log_loss"].as_f64() < one["log_loss"].as_f64(), "{none} {one}");
+    // Nothing was known while the rows came: every forecast is uniform.
+    assert!((all["log_loss"].as_f64().unwrap() - 3.0_f64.ln()).abs() < 1e-12);
+    // In the end everything arrives.
+    let rounds = |model: &str| folder.run(&format!("inspect {model} --json")).objects()[0]["rounds"].clone();
+    assert_eq!((rounds("model1"), rounds("model100")), (60.into(), 60.into()));
+    assert_ne!(folder.read("model0"), folder.read("model100"));
+}
+
+#[test]
+fn a_limit_stops_early() {
+    let folder = Folder::with("a.svm", libsvm(&rows(60, 3, 4)));
+    assert_eq!(folder.summary("a.svm --limit 7")["rounds"], 7);
+    assert_eq!(folder.summary("a.svm --limit 1000")["rounds"], 60);
+}
+
+#[test]
+fn options_of_reading_are_heeded() {
+    let folder = Folder::with("a.txt", "1;2;3\n2;5;4\n1;3;1\n");
+    let features = |options: &str| folder.summary(&format!("a.txt {options}"))["features"].as_u64().unwrap();
+    assert_eq!(features("--label 1"), 3);
+    assert_eq!(features("--label 1 --categorical 2,3"), 7);
+    assert_eq!(features("--label 1 --no-intercept"), 2);
+    assert_eq!(features("--label 1 --hash-bits 4"), 17);
+    assert_eq!(features("--label 1 --set features=10"), 11);
+    assert_eq!(folder.summary("a.txt --label 1 --header yes")["rounds"], 2);
+    assert_eq!(folder.run("run a.txt --label 1 --header no -q").succeeded().stderr, "");
+    assert_eq!(folder.run("run a.txt --label 1 --delimiter ; --format csv -q").succeeded().code, 0);
+}

@@ -1,0 +1,123 @@
+//! `noregret trace`: the bare algorithm against traces of an independent reference, and its own manners.
+
+use serde_json::{Value, json};
+
+use crate::util::{Folder, shared};
+
+/// Replays a reference trace and compares what was predicted before each update.
+fn replay(file: &str, settings: impl Fn(&Value) -> String) {
+    let Some(path) = shared(&format!("vectors/{file}")) else {
+        return;
+    };
+    let reference: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let (data, expected) = (&reference["data"], &reference["expected"]);
+    let list = |value: &Value| value.as_array().unwrap().clone();
+    let rows = list(&data["x"]).into_iter().zip(list(&data["y"]));
+    let input: String = rows.map(|(x, y)| format!("{}\n", json!({"x": x, "y": y}))).collect();
+    let ran = Folder::new().run_with(&format!("trace {}", settings(&reference["params"])), input).succeeded();
+    let rounds = ran.objects();
+    assert_eq!(rounds.len(), list(&expected["loss"]).len(), "{file}");
+    let near = |mine: &Value, theirs: &Value| {
+        let (mine, theirs) = (mine.as_f64().unwrap(), theirs.as_f64().unwrap());
+        (mine - theirs).abs() <= 1e-9 * (1.0 + theirs.abs())
+    };
+    for (at, round) in rounds.iter().enumerate() {
+        assert_eq!(round["t"], at + 1);
+        assert!(near(&round["loss"], &expected["loss"][at]), "{file}, round {}: {round}", at + 1);
+        for (mine, theirs) in [("p", "probs"), ("scores", "logits")] {
+            let (mine, theirs) = (list(&round[mine]), list(&expected[theirs][at]));
+            assert_eq!(mine.len(), theirs.len());
+            // Only differences of logits have a meaning.
+            let of =
+                |logits: &[Value], k: usize| json!(logits[k].as_f64().unwrap() - logits[0].as_f64().unwrap());
+            let equal = (0..mine.len()).all(|k| near(&of(&mine, k), &of(&theirs, k)));
+            assert!(equal, "{file}, round {}: {mine:?} is not {theirs:?}", at + 1);
+        }
+    }
+}
+
+#[test]
+fn folklore_and_ogd_follow_the_reference() {
+    for file in ["folklore_T50_d3_K2.json", "folklore_T60_d5_K4_safe.json"] {
+        replay(file, |params| {
+            format!(
+                "--learner folklore --set classes={} --set features={} --set norm={} --set radius={} --set regularization={} --set curvature={}",
+                params["K"], params["d"], params["B"], params["R"], params["lam"], params["gamma"]
+            )
+        });
+    }
+    replay("ogd_fro_sqrt.json", |params| {
+        format!(
+            "--learner ogd --set classes={} --set features={} --set norm={} --set radius={} --set rate={} --set schedule=sqrt --set ball=frobenius",
+            params["K"], params["d"], params["B"], params["R"], params["eta0"]
+        )
+    });
+}
+
+const TWO: &str = "trace --learner ogd --set classes=2 --set features=2";
+
+#[test]
+fn rounds_worked_by_hand() {
+    // OGD without a ball, rate 1: W = -(p - y) xᵀ after the first round.
+    let settings = format!("{TWO} --set rate=1 --set schedule=constant --set ball=none");
+    let input = "{\"x\": [1, 0], \"y\": 1}\n\n{\"x\": [2, 5], \"y\": 0, \"weight\": 3}\n{\"x\": [0, 1], \"y\": [0.5, 0.5]}\n";
+    let rounds = Folder::new().run_with(&settings, input).succeeded().objects();
+    assert_eq!(rounds[0], json!({"t": 1, "scores": [0.0, 0.0], "p": [0.5, 0.5], "loss": 2.0_f64.ln()}));
+    assert_eq!(rounds[1]["scores"], json!([-1.0, 1.0]));
+    let p = 1.0 / (1.0 + 2.0_f64.exp());
+    assert!((rounds[1]["p"][0].as_f64().unwrap() - p).abs() < 1e-15);
+    assert!((rounds[1]["loss"].as_f64().unwrap() + p.ln()).abs() < 1e-15);
+    let score = 3.0 * (1.0 - p) * 5.0;
+    assert!((rounds[2]["scores"][0].as_f64().unwrap() - score).abs() < 1e-12, "{}", rounds[2]);
+}
+
+#[test]
+fn seventeen_digits() {
+    let ran = Folder::new().run_with(TWO, "{\"x\": [1, 0], \"y\": 1}\n").succeeded();
+    let number = ran.stdout.split("\"loss\": ").nth(1).unwrap().trim_end_matches(['}', '\n']);
+    assert_eq!(number, "6.9314718055994529e-1");
+}
+
+#[test]
+fn bad_rounds_are_named() {
+    let cases = [
+        ("{\"x\": [1], \"y\": 1}", "x has 1 numbers; features = 2 were needed"),
+        ("{\"x\": [1, 2], \"y\": 2}", "y = 2: must be a class from 0 to 1"),
+        ("{\"x\": [1, 2], \"y\": -1}", "y = -1: must be a class from 0 to 1"),
+        ("{\"x\": [1, 2], \"y\": 0.5}", "y = 0.5: must be a class from 0 to 1"),
+        ("{\"x\": [1, 2], \"y\": [0.5, 0.6]}", "y = [0.5, 0.6]: must be probabilities of sum 1"),
+        ("{\"x\": [1, 2], \"y\": [1]}", "y has 1 numbers; classes = 2 were needed"),
+        ("{\"x\": [1, 2], \"y\": 0, \"weight\": 0}", "weight = 0: must be a number > 0"),
+        ("{\"x\": [1, 2], \"y\": 0, \"weight\": 1e31}", "weight = 1e31: at most 1e30 can be computed with"),
+        ("{\"x\": [1, 2], \"y\": 0, \"u\": 1}", "u = 1: must be in [0, 1)"),
+        ("{\"x\": [1, 1e101], \"y\": 0}", "x has the value 1e101; at most 1e100 can be computed with"),
+    ];
+    let folder = Folder::new();
+    for (row, sentence) in cases {
+        let input = format!("{{\"x\": [1, 0], \"y\": 1}}\n{row}\n");
+        folder.run_with(TWO, input).complained(2, &format!("standard input:2: {sentence}"));
+    }
+    for row in [
+        "{",
+        "[]",
+        "{\"x\": [1, 2]}",
+        "{\"x\": [1, NaN], \"y\": 0}",
+        "{\"x\": [1, 1e999], \"y\": 0}",
+        "{\"x\": [1, 2], \"y\": 0, \"z\": 1}",
+        "{\"x\": \"a\", \"y\": 0}",
+    ] {
+        let ran = folder.run_with(TWO, row);
+        assert!(
+            ran.code == 2 && ran.stderr.starts_with("noregret: standard input:1: "),
+            "{row}: {}",
+            ran.stderr
+        );
+        assert_eq!(ran.stdout, "", "{row}");
+    }
+    folder.run_with(TWO, b"\xff\xfe").failed(2, "standard input:1: the row is not UTF-8 text");
+    folder
+        .run_with(TWO, "")
+        .failed(2, "standard input: no rounds; a row such as {\"x\": [0.5], \"y\": 1} was needed");
+    folder.run("trace --learner ogd --set classes=2").failed(1, "--set features=D: must be given");
+    folder.run("trace --learner ogd --set features=2").failed(1, "--set classes=K: must be given");
+}
