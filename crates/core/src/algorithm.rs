@@ -126,6 +126,12 @@ impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
     }
 }
 
+impl Clone for Box<dyn Model> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}
+
 /// Checks the dimensions of `problem` against what `about` can do.
 pub(crate) fn check_problem(about: &About, problem: &Problem) -> Result<(), ParamError> {
     use crate::learner::Classes;

@@ -29,7 +29,7 @@
 //! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
 //! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
 //!   [`guarantee`]: a theorem applied to a learner as it stands.
-//! * [`batch`]: the best predictor in hindsight.
+//! * [`batch`]: the best predictor in hindsight; predictors for rows to come.
 //! * [`rng`]: the seeded generator.
 //!
 //! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where they enter (see
