@@ -65,7 +65,7 @@ use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, non_negative, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 
 params! {
@@ -143,8 +143,8 @@ impl Algorithm for Aioli {
 
     fn new(params: AioliParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let d = problem.features;
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
         let spread = curvature::euclidean_spread(norm, radius);

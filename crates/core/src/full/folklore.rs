@@ -69,7 +69,7 @@ use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 
 params! {
@@ -194,8 +194,8 @@ impl Algorithm for Folklore {
 
     fn new(params: FolkloreParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
         let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);

@@ -170,7 +170,7 @@ impl<L: Loss> Algorithm for Gaptron<L> {
             let need = "full where every label is revealed: bandit feedback is for bandit learners";
             return Err(ParamError::invalid("mode", "bandit", need));
         }
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let radius = problem.resolve_radius(params.radius)?;
         let norm = match params.norm {
             None | Some(f64::INFINITY) => f64::INFINITY,
             Some(norm) => positive("norm", norm)?,

@@ -58,7 +58,7 @@ use crate::loss::logistic::sigmoid;
 use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, non_negative, positive};
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 use crate::{param_words, params};
 
@@ -263,7 +263,7 @@ impl Algorithm for KernelAioli {
             Kernel::Rbf => 1.0,
         };
         let radius = positive("radius", params.radius.unwrap_or(default))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let norm = resolve_norm(params.norm, radius)?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
         let spread = curvature::euclidean_spread(norm, radius);

@@ -52,7 +52,7 @@ use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 
 params! {
@@ -116,8 +116,8 @@ impl Algorithm for Vaw {
 
     fn new(params: VawParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let d = problem.features;
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let target_bound = params.target_bound.map(|bound| positive("target_bound", bound)).transpose()?;
         let default = (target_bound.unwrap_or(1.0) / norm).powi(2);
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
