@@ -32,9 +32,10 @@ pub(crate) enum Command {
     /// Show what is in a model file
     Inspect(InspectArgs),
     /// Add up what models have learnt on parts of the data
-    ///
-    /// The models must be of one learner with equal parameters, classes and columns: train the parts with the same --set
-    /// classes, norm, radius and regularization, and with --scale none or unit.
+    #[command(
+        after_help = "The models must be of one learner with equal parameters, classes and columns: train the \
+        parts with the same --set classes, norm, radius and regularization, and with --scale none or unit."
+    )]
     Merge(MergeArgs),
     /// Write a synthetic stream
     Generate(GenerateArgs),
