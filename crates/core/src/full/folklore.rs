@@ -108,6 +108,8 @@ pub struct Folklore {
     /// $\sum_t \mathrm{tr}(S N) = \sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$.
     trace: f64,
     rounds: u64,
+    /// Learners that were merged into this one, itself included: 1 if none were.
+    parts: u64,
     /// The scratch of rounds whose prediction is outgrown.
     spare: Vec<f64>,
     /// Room for the update.
@@ -223,6 +225,7 @@ impl Algorithm for Folklore {
             slack: 0.0,
             trace: 0.0,
             rounds: 0,
+            parts: 1,
             spare: Vec::new(),
             work: Vec::new(),
         };
@@ -245,11 +248,13 @@ impl Algorithm for Folklore {
         let regularization = Some(how.regularization(one, parts.len()));
         let mut merged = Self::new(FolkloreParams { regularization, ..first.params() }, problem, 0)?;
         merge::add_inverses(&mut merged.inverse, parts.iter().map(|part| &part.inverse), how, one)?;
+        merged.parts = 0;
         for part in parts {
             axpy(1.0, &part.gradient, &mut merged.gradient);
             merged.slack += part.slack;
             merged.trace += part.trace;
-            merged.rounds += part.rounds;
+            merged.rounds = merged.rounds.saturating_add(part.rounds);
+            merged.parts = merged.parts.saturating_add(part.parts);
         }
         Ok(merged)
     }
@@ -374,6 +379,7 @@ impl OnlineLearner for Folklore {
             bounds::folklore(&setting(&self.problem, norm, self.rounds), self.regularization, self.gamma)
         });
         let bound = match bound {
+            Ok(_) if self.parts > 1 => Err(merge::NO_CLOSED_FORM.to_owned()),
             Ok(_) if self.regularization < self.gamma * radius * radius => {
                 Err("regularization is below curvature * radius^2".to_owned())
             }
@@ -426,6 +432,7 @@ impl State for Folklore {
         tensors.push(Tensor::number("slack", &mut self.slack));
         tensors.push(Tensor::number("trace", &mut self.trace));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors.push(Tensor::count("parts", &mut self.parts));
         tensors
     }
 

@@ -357,6 +357,7 @@ impl OnlineLearner for Gaf {
             && self.params.smoothing == Some(0.0);
         let why = "it needs the default curvature and regularization, and exact expectations (quadrature)";
         let bound = provided(holds, why, || bounds::gaf(&setting, lambda, beta));
+        let bound = if self.forecaster.parts() > 1 { Err(merge::NO_CLOSED_FORM.to_owned()) } else { bound };
         Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 
