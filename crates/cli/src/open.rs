@@ -112,7 +112,7 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     });
     let problem =
         Problem { classes: facts.classes, features, radius, horizon: facts.rows, sparse: facts.sparse };
-    check_memory(args, entry, &problem)?;
+    check_memory(args, entry, settings, &problem)?;
     let learner = entry.make(&settings.params, problem, args.seed)?;
     let radius = match (learner.problem().radius, facts.radius) {
         (Some(radius), _) => radius,
@@ -268,8 +268,8 @@ fn survey_failure(data: &str, error: noregret_stream::survey::SurveyError) -> Fa
 }
 
 /// Refuses a learner whose state would not fit, before memory is taken.
-fn check_memory(args: &RunArgs, entry: &Entry, problem: &Problem) -> Result<(), Failure> {
-    let mib = entry.numbers(problem).saturating_mul(8) >> 20;
+fn check_memory(args: &RunArgs, entry: &Entry, settings: &Settings, problem: &Problem) -> Result<(), Failure> {
+    let mib = entry.numbers(&settings.params, problem)?.saturating_mul(8) >> 20;
     if mib as u64 <= args.memory {
         return Ok(());
     }

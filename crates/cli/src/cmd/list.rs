@@ -4,7 +4,7 @@ use std::io::Write;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
-use noregret::learner::Classes;
+use noregret::learner::{Classes, Feedback};
 use noregret::registry::{ALGORITHMS, Entry, find};
 
 use crate::args::ListArgs;
@@ -95,7 +95,12 @@ fn accepts(entry: &Entry) -> String {
         Classes::Two => "two classes",
         Classes::Real => "real-valued targets",
     };
-    let mut text = classes.to_owned();
+    let feedback = match entry.feedback {
+        Feedback::Full => "the label",
+        Feedback::Bandit => "whether the played label was right",
+        Feedback::Either => "the label, or with mode=bandit whether the played label was right",
+    };
+    let mut text = format!("{feedback}; {classes}");
     if accepts.soft_labels {
         text += ", probability vectors";
     }
