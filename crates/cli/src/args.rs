@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand, value_parser};
+use noregret::merge::Merge;
 use noregret_stream::encode::LargeRow;
 use noregret_stream::examples::BadRows;
 use noregret_stream::scale::Scaling;
@@ -30,6 +31,11 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),
+    /// Add up what models have learnt on parts of the data
+    ///
+    /// The models must be of one learner with equal parameters, classes and columns: train the parts with the same --set
+    /// classes, norm, radius and regularization, and with --scale none or unit.
+    Merge(MergeArgs),
     /// Write a synthetic stream
     Generate(GenerateArgs),
     /// One round a line, for tests and debugging: NDJSON in, NDJSON out, the bare algorithm
@@ -147,6 +153,13 @@ pub(crate) struct RunArgs {
     /// Save the model when the stream is over
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
+    /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on rows like these
+    /// exceeds that of the best linear predictor by at most (regret bound) / rounds
+    #[arg(long, value_name = "FILE", conflicts_with = "load")]
+    pub(crate) batch_model: Option<PathBuf>,
+    /// How many states --batch-model draws; it predicts with their average
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<usize>())]
+    pub(crate) snapshots: usize,
     /// When the stream is over, show the regret against the best fixed predictor beside the theorem's bound (keeps all
     /// rows in memory)
     #[arg(long)]
@@ -177,7 +190,7 @@ pub(crate) struct PredictArgs {
     /// Print the probabilities of all classes as NDJSON, instead of one label a line
     #[arg(long)]
     pub(crate) probabilities: bool,
-    /// Write to a file instead of standard output
+    /// Write to a file, which appears when it is complete; - is standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Seed of the labels that randomised learners draw
@@ -205,6 +218,20 @@ pub(crate) struct InspectArgs {
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `noregret merge`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MergeArgs {
+    /// The model files
+    #[arg(required = true, num_args = 2.., value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+    /// Where the merged model goes
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Count the regulariser of every model (sum-all), or that of one (lambda-once)
+    #[arg(long, value_name = "FORM", default_value_t = Merge::SumAll)]
+    pub(crate) how: Merge,
 }
 
 /// Arguments of `noregret generate`.

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Predict(args) => cmd::predict::run(args),
         Command::List(args) => cmd::list::run(args),
         Command::Inspect(args) => cmd::inspect::run(args),
+        Command::Merge(args) => cmd::merge::run(args),
         Command::Generate(args) => cmd::generate::run(args),
         Command::Demo(args) => cmd::demo::run(args),
         Command::Trace(args) => cmd::trace::run(args),

@@ -35,9 +35,24 @@ pub(crate) fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// Doc comments are written for rendered documentation; a terminal shows their formulas without the marks.
+pub(crate) fn plain(doc: &str) -> String {
+    let words = doc.replace("\\varepsilon", "epsilon").replace("\\ge", ">=").replace("\\le", "<=");
+    words.replace(['$', '`', '\\'], "").replace('{', "(").replace('}', ")")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn formulas_are_words() {
+        assert_eq!(
+            plain(r"Weight $\lambda \ge \sqrt{R^2}$, or `none`."),
+            "Weight lambda >= sqrt(R^2), or none."
+        );
+        assert_eq!(plain(r"$\varepsilon$"), "epsilon");
+    }
 
     #[test]
     fn numbers_are_short() {

@@ -1,14 +1,16 @@
 //! From arguments to a learner and its examples: the decisions that `run` prints.
 
+use std::path::Path;
+
 use noregret::algorithm::Model;
 use noregret::learner::Classes;
-use noregret::model::Archive;
+use noregret::model::{Archive, ModelError};
 use noregret::param::Value;
 use noregret::problem::Problem;
 use noregret::registry::{self, Entry};
 use noregret_stream::encode::Encoder;
 use noregret_stream::labels::Labels;
-use noregret_stream::saved::Saved;
+use noregret_stream::saved::{Frozen, Saved};
 use noregret_stream::scale::{Scaler, Scaling};
 use noregret_stream::survey::{Survey, SurveyOptions, suitable};
 use noregret_stream::{Columns, ReadOptions, Reader};
@@ -47,7 +49,7 @@ fn load(
     args: &RunArgs,
     mut options: ReadOptions,
     settings: &Settings,
-    path: &std::path::Path,
+    path: &Path,
 ) -> Result<Opened, Failure> {
     if args.learner.is_some() || !args.set.is_empty() || args.scale.is_some() || args.no_intercept {
         return Err(Failure::usage(
@@ -67,13 +69,27 @@ fn load(
     Ok(Opened { learner: saved.learner, encoder, reader, rows: None, decisions })
 }
 
-/// Reads a model file.
-pub(crate) fn read_model(path: &std::path::Path) -> Result<Saved, Failure> {
-    let in_file = |error: noregret::model::ModelError| match error {
-        noregret::model::ModelError::Io { .. } => Failure::data(error),
+/// Reads a model file, to continue.
+pub(crate) fn read_model(path: &Path) -> Result<Saved, Failure> {
+    Saved::from_archive(&read_archive(path)?).map_err(|error| in_file(path, error))
+}
+
+/// Reads a model file, to predict.
+pub(crate) fn read_frozen(path: &Path) -> Result<(Frozen, Archive), Failure> {
+    let archive = read_archive(path)?;
+    let frozen = Frozen::from_archive(&archive).map_err(|error| in_file(path, error))?;
+    Ok((frozen, archive))
+}
+
+fn read_archive(path: &Path) -> Result<Archive, Failure> {
+    Archive::read(path).map_err(|error| in_file(path, error))
+}
+
+fn in_file(path: &Path, error: ModelError) -> Failure {
+    match error {
+        ModelError::Io { .. } => Failure::data(error),
         _ => Failure::data(format!("{}: {error}", path.display())),
-    };
-    Saved::from_archive(&Archive::read(path).map_err(in_file)?).map_err(in_file)
+    }
 }
 
 /// A new learner.
@@ -84,6 +100,12 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     settings.check(entry)?;
     let intercept = !args.no_intercept;
     let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;
+    if let Columns::Hashed { .. } = reader.columns() {
+        // Known before the first pass, which takes memory for every column itself.
+        let features = reader.columns().count() as usize + usize::from(intercept);
+        let classes = settings.classes.map_or(2, |classes| classes as usize);
+        check_memory(args, entry, settings, &Problem::new(classes, features).with_sparse(true))?;
+    }
     let described = describe_reader(args, reader.as_ref());
     let facts = if reader.size().is_some() {
         let survey = Survey::take(
@@ -268,14 +290,25 @@ fn survey_failure(data: &str, error: noregret_stream::survey::SurveyError) -> Fa
 }
 
 /// Refuses a learner whose state would not fit, before memory is taken.
-fn check_memory(args: &RunArgs, entry: &Entry, settings: &Settings, problem: &Problem) -> Result<(), Failure> {
-    let mib = entry.numbers(&settings.params, problem)?.saturating_mul(8) >> 20;
+fn check_memory(
+    args: &RunArgs,
+    entry: &Entry,
+    settings: &Settings,
+    problem: &Problem,
+) -> Result<(), Failure> {
+    let copies = 1 + args.batch_model.as_ref().map_or(0, |_| args.snapshots);
+    let numbers = entry.numbers(&settings.params, problem)?;
+    let mib = numbers.saturating_mul(8).saturating_mul(copies) >> 20;
     if mib as u64 <= args.memory {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} would take {mib} MiB for {} classes and {} features ({}); allow it with --memory {mib}, hash features with --hash-bits, or choose a learner that takes less, see `noregret list`",
-        entry.about.name, problem.classes, problem.features, entry.about.memory
+        "{} would take {mib} MiB for {} classes and {} features ({}){}; allow it with --memory {mib}, hash features with --hash-bits, or choose a learner that takes less, see `noregret list`",
+        entry.about.name,
+        problem.classes,
+        problem.features,
+        entry.about.memory,
+        if copies > 1 { ", each of its snapshots as much" } else { "" }
     )))
 }
 

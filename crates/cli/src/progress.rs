@@ -196,20 +196,31 @@ fn bar(total: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// What the columns are called: the losses differ by learner, so they are named.
-fn columns(forecast: Forecast) -> [(&'static str, fn(&Rates) -> Option<f64>); 2] {
+/// A column of the table: what it is called, and which rate it shows.
+struct Column {
+    name: &'static str,
+    rate: fn(&Rates) -> Option<f64>,
+}
+
+const ERROR: Column = Column { name: "error", rate: |rates| rates.error_rate };
+const GREEDY_ERROR: Column = Column { name: "greedy error", rate: |rates| rates.greedy_error_rate };
+const LOG_LOSS: Column = Column { name: "log-loss", rate: |rates| rates.log_loss };
+const SQUARED_LOSS: Column = Column { name: "squared loss", rate: |rates| rates.squared_loss };
+
+/// The losses differ by learner, so they are named.
+fn columns(forecast: Forecast) -> &'static [Column] {
     match forecast {
-        Forecast::Probabilities => [("error", |r| r.error_rate), ("log-loss", |r| r.log_loss)],
-        Forecast::Label => [("error", |r| r.error_rate), ("", |_| None)],
-        Forecast::RandomisedLabel => [("error", |r| r.error_rate), ("greedy error", |r| r.greedy_error_rate)],
-        Forecast::Value => [("squared loss", |r| r.squared_loss), ("", |_| None)],
+        Forecast::Probabilities => &[ERROR, LOG_LOSS],
+        Forecast::Label => &[ERROR],
+        Forecast::RandomisedLabel => &[ERROR, GREEDY_ERROR],
+        Forecast::Value => &[SQUARED_LOSS],
     }
 }
 
 fn header(forecast: Forecast, window: usize, certificates: bool) -> String {
     let last = format!("last {window}");
     let mut text = format!("{:>10}", "rounds");
-    for (name, _) in columns(forecast).iter().filter(|(name, _)| !name.is_empty()) {
+    for Column { name, .. } in columns(forecast) {
         text += &format!("  {name:>12}  {last:>12}");
     }
     if certificates {
@@ -220,10 +231,10 @@ fn header(forecast: Forecast, window: usize, certificates: bool) -> String {
 
 fn table_row(forecast: Forecast, rates: &Rates, window: &Rates) -> String {
     let mut text = format!("{:>10}", rates.rounds);
-    for (_, value) in columns(forecast).iter().filter(|(name, _)| !name.is_empty()) {
+    for Column { rate, .. } in columns(forecast) {
         for rates in [rates, window] {
-            text +=
-                &format!("  {:>12}", value(rates).map_or_else(String::new, |value| format!("{value:.5}")));
+            let value = rate(rates).map_or_else(String::new, |value| format!("{value:.5}"));
+            text += &format!("  {value:>12}");
         }
     }
     text

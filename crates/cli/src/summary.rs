@@ -7,6 +7,7 @@ use noregret_stream::certify::Certified;
 use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
 
+use crate::note::short;
 use crate::progress::Mode;
 
 /// The last line of `--json`, and what is kept in a saved model.
@@ -76,7 +77,7 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
         }
     }
     if let (Some(seconds), Some(rate)) = (summary.seconds, summary.rows_per_second) {
-        line("seconds", format!("{seconds:.2}   ({rate:.0} rows a second)"))?;
+        line("seconds", format!("{}   ({rate:.0} rows a second)", short(seconds)))?;
     }
     Ok(())
 }

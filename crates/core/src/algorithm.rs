@@ -1,6 +1,9 @@
 //! What every algorithm says of itself, and how it is made.
 
+use std::any::Any;
+
 use crate::learner::{Accepts, BanditLearner, OnlineLearner};
+use crate::merge::{Merge, MergeError};
 use crate::param::{ParamError, Params, Values};
 use crate::problem::Problem;
 use crate::state::State;
@@ -72,10 +75,18 @@ pub trait Algorithm: Sized {
     fn numbers_for(_params: &Self::Params, problem: &Problem) -> usize {
         Self::numbers(problem)
     }
+
+    /// The learner with the added-up sufficient statistics of `parts`, see [`merge`](crate::merge).
+    ///
+    /// # Errors
+    /// If the parts do not match; by default always, since there are no such statistics.
+    fn merge(_parts: &[&Self], _how: Merge) -> Result<Self, MergeError> {
+        Err(MergeError::Unsupported(Self::ABOUT.name))
+    }
 }
 
 /// A learner as the fronts hold it: it learns, is saved, and says what it is.
-pub trait Model: OnlineLearner + State {
+pub trait Model: OnlineLearner + State + Any {
     /// The description of its algorithm.
     fn about(&self) -> &'static About;
 
@@ -84,6 +95,12 @@ pub trait Model: OnlineLearner + State {
 
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn Model>;
+
+    /// The merger of this learner and `others`, see [`merge`](crate::merge::merge).
+    ///
+    /// # Errors
+    /// If they do not match, or the algorithm has no sufficient statistics.
+    fn merge_with(&self, others: &[&dyn Model], how: Merge) -> Result<Box<dyn Model>, MergeError>;
 }
 
 impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
@@ -97,6 +114,26 @@ impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
 
     fn boxed_clone(&self) -> Box<dyn Model> {
         Box::new(self.clone())
+    }
+
+    fn merge_with(&self, others: &[&dyn Model], how: Merge) -> Result<Box<dyn Model>, MergeError> {
+        let mut parts = vec![self];
+        for (part, other) in (1..).zip(others) {
+            let other: &dyn Any = *other;
+            parts.push(other.downcast_ref().ok_or_else(|| MergeError::Mismatch {
+                part,
+                what: "learner".to_owned(),
+                found: others[part - 1].about().name.to_owned(),
+                needed: L::ABOUT.name.to_owned(),
+            })?);
+        }
+        Ok(Box::new(L::merge(&parts, how)?))
+    }
+}
+
+impl Clone for Box<dyn Model> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
     }
 }
 
@@ -150,9 +187,11 @@ impl AnyModel {
     pub fn bandit(self) -> Result<Box<dyn BanditModel>, ParamError> {
         match self {
             AnyModel::Bandit(model) => Ok(model),
-            AnyModel::Full(model) => {
-                Err(ParamError::invalid("learner", model.about().name, "one that learns from bandit feedback"))
-            }
+            AnyModel::Full(model) => Err(ParamError::invalid(
+                "learner",
+                model.about().name,
+                "one that learns from bandit feedback",
+            )),
         }
     }
 

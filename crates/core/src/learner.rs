@@ -66,6 +66,46 @@ pub trait OnlineLearner: Predictor {
     }
 }
 
+impl<P: Predictor + ?Sized> Predictor for Box<P> {
+    fn problem(&self) -> &Problem {
+        (**self).problem()
+    }
+
+    fn prediction(&self) -> Prediction {
+        (**self).prediction()
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        (**self).predict(x, out);
+    }
+}
+
+impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        (**self).update(x, y, at);
+    }
+
+    fn rounds(&self) -> u64 {
+        (**self).rounds()
+    }
+
+    fn lookahead(&self) -> usize {
+        (**self).lookahead()
+    }
+
+    fn prepare(&mut self, coming: &dyn Batch) {
+        (**self).prepare(coming);
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        (**self).grow(classes, features)
+    }
+
+    fn certificate(&self) -> Option<f64> {
+        (**self).certificate()
+    }
+}
+
 /// Learns from one bit a round: was the played label right? (bandit feedback)
 ///
 /// A round is three calls: [`predict`](BanditLearner::predict), [`play`](BanditLearner::play) and

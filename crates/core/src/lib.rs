@@ -27,10 +27,10 @@
 //! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each;
 //!   [`bandit`]: learners that see whether the played label was right.
 //! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
-//! * [`state`] and [`model`]: what is learnt, and model files.
+//! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
 //! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
 //!   [`guarantee`]: a theorem applied to a learner as it stands.
-//! * [`batch`]: the best predictor in hindsight.
+//! * [`batch`]: the best predictor in hindsight; predictors for rows to come.
 //! * [`rng`]: the seeded generator.
 //!
 //! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where they enter (see
@@ -46,6 +46,7 @@ pub mod guarantee;
 pub mod kernel;
 pub mod learner;
 pub mod loss;
+pub mod merge;
 pub mod model;
 pub mod param;
 pub mod prediction;
@@ -57,3 +58,8 @@ pub mod state;
 
 #[cfg(test)]
 mod testing;
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExamples;

@@ -55,6 +55,9 @@ pub enum ModelError {
         /// The version it says.
         found: String,
     },
+    /// Several learners, of which only the mean is of use.
+    #[error("the model file holds an average of snapshots, which predicts and learns no more")]
+    Average,
     /// The file names parameters that the algorithm does not accept.
     #[error("the model file does not describe a learner: {0}")]
     Param(#[from] ParamError),
@@ -128,6 +131,9 @@ impl Archive {
 
     /// The learner that this is an archive of, ready to continue.
     pub fn any_model(&self) -> Result<AnyModel, ModelError> {
+        if self.text("snapshots").is_some() {
+            return Err(ModelError::Average);
+        }
         let entry = registry::find(self.required("algorithm")?)?;
         let params: Values = self.json("params")?;
         let problem: Problem = self.json("problem")?;
@@ -199,7 +205,7 @@ impl Archive {
         self.tensors.get(name).ok_or_else(|| damaged(format!("tensor '{name}' is missing")))
     }
 
-    /// Sets the tensor called `name`.
+    /// Sets the tensor called `name`, which is not `__metadata__`: the file format keeps that for itself.
     pub fn set_tensor(&mut self, name: &str, numbers: Numbers) {
         debug_assert_eq!(numbers.shape.iter().product::<usize>(), numbers.data.len(), "{name}");
         self.tensors.insert(name.to_owned(), numbers);
@@ -208,6 +214,20 @@ impl Archive {
     /// All tensors by name.
     pub fn tensors(&self) -> impl Iterator<Item = (&str, &Numbers)> {
         self.tensors.iter().map(|(name, numbers)| (name.as_str(), numbers))
+    }
+
+    /// Takes in all of `other`, every name prefixed by `prefix/`.
+    pub fn nest(&mut self, prefix: &str, other: Archive) {
+        self.texts.extend(other.texts.into_iter().map(|(name, text)| (format!("{prefix}/{name}"), text)));
+        self.tensors.extend(other.tensors.into_iter().map(|(name, data)| (format!("{prefix}/{name}"), data)));
+    }
+
+    /// The archive that was taken in under `prefix`, empty if there was none.
+    pub fn nested(&self, prefix: &str) -> Archive {
+        let inner = |name: &str| Some(name.strip_prefix(prefix)?.strip_prefix('/')?.to_owned());
+        let texts = self.texts.iter().filter_map(|(name, text)| Some((inner(name)?, text.clone())));
+        let tensors = self.tensors.iter().filter_map(|(name, data)| Some((inner(name)?, data.clone())));
+        Archive { texts: texts.collect(), tensors: tensors.collect() }
     }
 
     fn required(&self, name: &str) -> Result<&str, ModelError> {

@@ -280,10 +280,19 @@ mod tests {
         };
         assert_eq!(error(|d| d.label = 3), "the decision's label is 3: must be a class from 0 to 2");
         assert_eq!(error(|d| d.probability = 0.0), "the decision's probability is 0: must be in (0, 1]");
-        assert_eq!(error(|d| d.exploration = f64::NAN), "the decision's exploration is NaN: must be in [0, 1]");
+        assert_eq!(
+            error(|d| d.exploration = f64::NAN),
+            "the decision's exploration is NaN: must be in [0, 1]"
+        );
         assert_eq!(error(|d| d.round = 0), "the decision's round is 0: must be at least 1");
-        assert_eq!(error(|d| d.scores.truncate(2)), "the decision's scores is of length 2: must be of length 3");
-        assert_eq!(error(|d| d.scores[1] = f64::INFINITY), "the decision's scores is inf: must be finite numbers");
+        assert_eq!(
+            error(|d| d.scores.truncate(2)),
+            "the decision's scores is of length 2: must be of length 3"
+        );
+        assert_eq!(
+            error(|d| d.scores[1] = f64::INFINITY),
+            "the decision's scores is inf: must be finite numbers"
+        );
         assert_eq!(
             error(|d| d.forecast = vec![0.5, -0.5, 1.0]),
             "the decision's forecast is -0.5: must be finite numbers >= 0"

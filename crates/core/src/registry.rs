@@ -60,6 +60,9 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::bandit::<Exp4>(),
 ];
 
+/// A learner, or why there is none.
+type Made = Result<AnyModel, ParamError>;
+
 /// An algorithm of the registry: plain data, and the function that makes its learner.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -69,7 +72,7 @@ pub struct Entry {
     pub params: &'static [ParamInfo],
     /// What it is told of a round.
     pub feedback: Feedback,
-    make: fn(&Values, Problem, u64) -> Result<AnyModel, ParamError>,
+    make: fn(&Values, Problem, u64) -> Made,
     check_names: fn(&Values) -> Result<(), ParamError>,
     numbers: fn(&Values, &Problem) -> Result<usize, ParamError>,
 }
@@ -136,7 +139,7 @@ impl Entry {
 
     /// Makes a learner for `problem` with the parameters `values`, of the kind of feedback that they ask for; names
     /// not given take the theorem's default.
-    pub fn make_any(&self, values: &Values, problem: Problem, seed: u64) -> Result<AnyModel, ParamError> {
+    pub fn make_any(&self, values: &Values, problem: Problem, seed: u64) -> Made {
         check_problem(self.about, &problem)?;
         (self.make)(values, problem, seed)
     }

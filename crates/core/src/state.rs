@@ -65,6 +65,11 @@ impl<'a> Tensor<'a> {
         Self { name: name.into(), slot: Slot::Count(std::slice::from_mut(value)) }
     }
 
+    /// Whole numbers, in fixed number.
+    pub fn counts(name: &'static str, values: &'a mut [u64]) -> Self {
+        Self { name: name.into(), slot: Slot::Count(values) }
+    }
+
     /// The same tensor under `prefix/name`.
     pub fn within(self, prefix: &str) -> Self {
         Self { name: format!("{prefix}/{}", self.name).into(), ..self }
@@ -82,5 +87,15 @@ pub trait State {
     /// other, which only a hostile file can make them do.
     fn restored(&mut self) -> bool {
         true
+    }
+}
+
+impl<S: State + ?Sized> State for Box<S> {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        (**self).tensors()
+    }
+
+    fn restored(&mut self) -> bool {
+        (**self).restored()
     }
 }

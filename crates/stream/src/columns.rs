@@ -61,6 +61,20 @@ impl Columns {
         }
     }
 
+    /// The columns of both, if they agree as far as both go.
+    pub(crate) fn joined(&self, other: &Columns) -> Option<Columns> {
+        let longer = if other.count() > self.count() { other } else { self };
+        let agree = match (self, other) {
+            (Columns::Numbered { base, .. }, Columns::Numbered { base: theirs, .. }) => base == theirs,
+            (Columns::Named(names), Columns::Named(theirs)) => {
+                names.iter().zip(theirs.iter()).all(|(a, b)| a == b)
+            }
+            (Columns::Hashed { bits }, Columns::Hashed { bits: theirs }) => bits == theirs,
+            _ => false,
+        };
+        agree.then(|| longer.clone())
+    }
+
     /// The first `most` columns.
     pub(crate) fn first(mut self, most: u32) -> Self {
         match &mut self {
@@ -317,6 +331,21 @@ mod tests {
         assert_eq!((map.by_number(1), map.by_number(2), map.dropped()), (Some(1), None, 1));
         let mut map = ColumnMap::new(Columns::Numbered { base: 0, count: 2 }, 3);
         assert_eq!((map.by_number(2), map.by_number(3), map.columns().count()), (Some(2), None, 3));
+    }
+
+    #[test]
+    fn columns_join_where_they_agree() {
+        let named = |list: &[&str]| {
+            let list: Vec<String> = list.iter().map(|name| (*name).to_owned()).collect();
+            Columns::Named(Names::try_from(list).unwrap())
+        };
+        let numbered = |base, count| Columns::Numbered { base, count };
+        assert_eq!(numbered(1, 3).joined(&numbered(1, 5)), Some(numbered(1, 5)));
+        assert_eq!(numbered(1, 3).joined(&numbered(0, 3)), None);
+        assert_eq!(named(&["a", "b"]).joined(&named(&["a"])), Some(named(&["a", "b"])));
+        assert_eq!(named(&["a", "b"]).joined(&named(&["b"])), None);
+        assert_eq!(named(&["a"]).joined(&numbered(1, 1)), None);
+        assert_eq!(Columns::Hashed { bits: 4 }.joined(&Columns::Hashed { bits: 5 }), None);
     }
 
     #[test]

@@ -11,13 +11,13 @@ use csv::{ByteRecord, Reader as RecordReader};
 
 use crate::columns::{ColumnMap, Columns};
 use crate::csv_layout::{self, builder, delimiter_name};
-use crate::csv_text::CsvText;
+use crate::csv_text::{CsvText, plain_line_ends};
 use crate::format::Format;
 use crate::options::{CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read_error::{ReadError, ReadErrorKind, shown};
 use crate::reader::{Reader, describe_source};
 use crate::row::{Duplicates, Row};
-use crate::source::Source;
+use crate::source::{Peek, Source};
 
 struct CsvReader {
     rows: Rows,
@@ -60,7 +60,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             if peek.all && peek.bytes.trim_ascii().is_empty() {
                 return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
             }
-            let layout = csv_layout::infer(&peek, options);
+            let bytes = &plain_line_ends(peek.bytes);
+            let layout = csv_layout::infer(&Peek { bytes, all: peek.all }, options);
             layout.map_err(|message| source.file_error(message))?
         }
     };
@@ -69,7 +70,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let records = builder(delimiter).from_reader(CsvText::new(source));
     let mut rows =
         Rows { records, record: ByteRecord::new(), line: 0, held: false, blank_delimiter: delimiter == b' ' };
-    let more = rows.next()?;
+    // The layout was decided without empty rows; one before the header is not the header.
+    let mut more = rows.next()?;
+    while more && rows.record.iter().all(|cell| cell.trim_ascii().is_empty()) {
+        more = rows.next()?;
+    }
     rows.held = more && !layout.header;
     let cells = match saved {
         Some(_) => saved_cells(&rows.record, &layout),

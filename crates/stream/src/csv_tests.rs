@@ -123,6 +123,13 @@ fn a_saved_model_finds_its_columns() {
     assert_eq!(read(&mut *reader), ["2 x*1 a=1 hue=green=1"]);
     assert_eq!((reader.columns().count(), reader.dropped_features()), (4, 0));
 
+    // A name over two lines, as DOS ends them.
+    let text = "\"a\r\nb\",y\r\n1,x\r\n";
+    let mut reader = open(text, &ReadOptions::default()).unwrap();
+    assert_eq!(read(&mut *reader), ["3 x*1 a\nb=1"]);
+    let again = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    assert_eq!(read(&mut *open(text, &again).unwrap()), ["3 x*1 a\nb=1"]);
+
     let bare = ReadOptions { header: Some(false), ..saved };
     assert_eq!(read(&mut *open("1,red,x\n", &bare).unwrap()), ["1 x*1 a=1 hue=red=1"]);
     assert_eq!(read(&mut *open("1,red\n", &bare).unwrap()), ["1 ?*1 a=1 hue=red=1"]);
@@ -131,6 +138,14 @@ fn a_saved_model_finds_its_columns() {
         error.to_string(),
         "a.csv: has 1 columns, but the saved model was trained on 3, the label among them"
     );
+}
+
+#[test]
+fn empty_rows_count_below_the_header_alone() {
+    let mut reader = open(", ,\n,\na,b,y\n,,\n1,2,x\n", &ReadOptions::default()).unwrap();
+    assert_eq!(read(&mut *reader), ["4 ?*1", "5 x*1 a=1 b=2"]);
+    let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    assert_eq!(read(&mut *open(",,\na,b,y\n1,2,x\n", &saved).unwrap()), ["3 x*1 a=1 b=2"]);
 }
 
 #[test]

@@ -63,6 +63,13 @@ impl Read for CsvText {
     }
 }
 
+/// The text as [`CsvText`] gives it, for looking ahead.
+pub(crate) fn plain_line_ends(text: &[u8]) -> Vec<u8> {
+    let follows = |at: usize| text.get(at + 1) == Some(&b'\n');
+    let bytes = text.iter().enumerate();
+    bytes.filter(|&(at, &byte)| byte != b'\r' || !follows(at)).map(|(_, &byte)| byte).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +98,10 @@ mod tests {
                     all.extend(&buffer[..count]);
                 }
                 assert_eq!(all, expected.as_bytes(), "{text:?} by {step}");
+                assert_eq!(
+                    plain_line_ends(text.as_bytes()),
+                    all.strip_suffix(b"\n").filter(|_| !text.ends_with('\n')).unwrap_or(&all)
+                );
             }
         }
     }

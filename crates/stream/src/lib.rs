@@ -12,6 +12,7 @@ pub mod examples;
 mod format;
 pub mod labels;
 mod libsvm;
+pub mod merge;
 mod ndjson;
 mod ndjson_visit;
 mod options;

@@ -37,6 +37,11 @@ impl Scaling {
         }
     }
 
+    /// Whether what a row becomes depends on the rows before it.
+    pub fn adapts(self) -> bool {
+        matches!(self, Scaling::MaxAbs | Scaling::Standard)
+    }
+
     /// A bound on the Euclidean norm of scaled rows of `features` features, where the kind of scaling gives one.
     pub fn radius(self, features: usize) -> Option<f64> {
         match self {
@@ -132,6 +137,33 @@ impl Scaler {
         }
     }
 
+    /// Takes note of all rows that `other`, of the same kind, has seen: the statistics are those of all rows together.
+    pub fn add(&mut self, other: &Scaler) {
+        let columns = self.first.len().max(other.first.len());
+        let theirs = |list: &[f64], column: usize| list.get(column).copied().unwrap_or(0.0);
+        self.first.resize(columns, 0.0);
+        match self.scaling {
+            Scaling::None | Scaling::Unit => {}
+            Scaling::MaxAbs => {
+                for (column, largest) in self.first.iter_mut().enumerate() {
+                    *largest = largest.max(theirs(&other.first, column));
+                }
+            }
+            Scaling::Standard => {
+                self.second.resize(columns, 0.0);
+                let total = (self.rows + other.rows).max(1) as f64;
+                let share = other.rows as f64 / total;
+                for (column, (mean, squares)) in self.first.iter_mut().zip(&mut self.second).enumerate() {
+                    let deviation = theirs(&other.first, column) - *mean;
+                    *squares +=
+                        theirs(&other.second, column) + deviation * deviation * share * self.rows as f64;
+                    *mean += deviation * share;
+                }
+            }
+        }
+        self.rows += other.rows;
+    }
+
     /// Scales the non-zero `values` in columns `indices` in place. For all kinds but `Standard`.
     pub fn scale_sparse(&self, indices: &[u32], values: &mut [f64]) {
         match self.scaling {
@@ -217,6 +249,37 @@ mod tests {
         };
         assert!((last[0] - deviation(0)).abs() < 1e-6 && (last[1] - deviation(1)).abs() < 1e-12, "{last:?}");
         assert_eq!(last[2], 0.0, "a constant column says nothing");
+    }
+
+    #[test]
+    fn added_statistics_are_those_of_all_rows() {
+        let rows: Vec<[f64; 3]> = (0..20)
+            .map(|t| [f64::from(t) * 0.3 + 100.0, f64::from(t % 7) - 3.0, f64::from(t / 15)])
+            .collect();
+        for scaling in Scaling::ALL {
+            let seen = |rows: &[[f64; 3]]| {
+                let mut scaler = Scaler::new(scaling);
+                for row in rows {
+                    let non_zero = (0u32..).zip(row).filter(|(_, value)| **value != 0.0);
+                    let (indices, values): (Vec<u32>, Vec<f64>) = non_zero.unzip();
+                    scaler.observe(&indices, &values);
+                }
+                scaler
+            };
+            // The first part has not met the last column.
+            let mut sum = seen(&rows[..6]);
+            sum.add(&seen(&rows[6..]));
+            sum.add(&Scaler::new(scaling));
+            let all = seen(&rows);
+            assert_eq!(sum.state().0, 20);
+            for (got, want) in [(sum.state().1, all.state().1), (sum.state().2, all.state().2)] {
+                assert_eq!(got.len(), want.len());
+                assert!(
+                    got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-11 * (1.0 + b.abs())),
+                    "{scaling}"
+                );
+            }
+        }
     }
 
     #[test]

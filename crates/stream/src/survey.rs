@@ -2,6 +2,7 @@
 
 use noregret::learner::Classes;
 
+use crate::columns::Columns;
 use crate::encode::{check_magnitudes, row_error};
 use crate::examples::BadRows;
 use crate::labels::Labels;
@@ -87,7 +88,8 @@ impl Survey {
                 }
                 Err(error) => return Err(error.into()),
             }
-            if features.is_none() && reader.columns().count() as usize > MOST_COLUMNS {
+            let hashed = matches!(reader.columns(), Columns::Hashed { .. });
+            if features.is_none() && !hashed && reader.columns().count() as usize > MOST_COLUMNS {
                 return Err(SurveyError::TooManyColumns(row.line));
             }
             survey.rows += 1;

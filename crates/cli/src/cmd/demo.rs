@@ -86,7 +86,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         let score = learn(&mut examples, learner.as_mut(), &mut curve, &options)
             .map_err(|error| run_failure("the stream", error))?;
         curve.progress.finish(&score, None).map_err(Failure::output)?;
-        results.push((name, score, curve.progress.seconds(), curve.points));
+        results.push(Run { name, score, seconds: curve.progress.seconds(), points: curve.points });
     }
     let chart = Chart {
         title: "Error rate over the last 1000 rounds".to_owned(),
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         y_label: "error rate".to_owned(),
         lines: results
             .iter_mut()
-            .map(|(name, _, _, points)| Line { name: (*name).to_owned(), points: std::mem::take(points) })
+            .map(|run| Line { name: run.name.to_owned(), points: std::mem::take(&mut run.points) })
             .collect(),
     };
     let image = render(&chart).map_err(Failure::data)?;
@@ -111,6 +111,15 @@ fn renderer(path: &Path) -> Result<Renderer, Failure> {
         Some("png") => Ok(Chart::png),
         _ => Err(Failure::usage(format!("--plot {}: must end in .svg or .png", path.display()))),
     }
+}
+
+/// How a learner did.
+struct Run {
+    name: &'static str,
+    score: Score,
+    seconds: f64,
+    /// The curve of the plot.
+    points: Vec<(f64, f64)>,
 }
 
 /// Progress, and the windowed error rate for the plot.
@@ -131,17 +140,18 @@ impl Sink for Curve {
     }
 }
 
-fn print(results: &[(&str, Score, f64, Vec<(f64, f64)>)], plot: &Path) -> std::io::Result<()> {
+fn print(results: &[Run], plot: &Path) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{:<12} {:>12} {:>12} {:>14}", "learner", "error rate", "log-loss", "rows a second")?;
-    for (name, score, seconds, _) in results {
-        let rates = score.rates();
+    for run in results {
+        let rates = run.score.rates();
         writeln!(
             out,
-            "{name:<12} {:>12.4} {:>12.4} {:>14.0}",
+            "{:<12} {:>12.4} {:>12.4} {:>14.0}",
+            run.name,
             rates.error_rate.unwrap_or_default(),
             rates.log_loss.unwrap_or_default(),
-            rates.rounds as f64 / seconds
+            rates.rounds as f64 / run.seconds
         )?;
     }
     writeln!(out, "\nThe curves are in {}. Now try your own data: noregret run DATA", plot.display())

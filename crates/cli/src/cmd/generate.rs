@@ -10,6 +10,7 @@ use noregret_stream::{Columns, Format, Row, WriteError, create};
 
 use crate::args::GenerateArgs;
 use crate::failure::Failure;
+use crate::note::plain;
 use crate::settings::Settings;
 
 /// Writes the stream, or shows which there are.
@@ -80,7 +81,7 @@ fn list() -> std::io::Result<()> {
                 "{:<12}   --set {}=…  {} (default: {})",
                 "",
                 param.name,
-                param.summary(),
+                plain(&param.summary()),
                 param.default
             )?;
         }

@@ -2,19 +2,22 @@
 
 use std::io::Write;
 
-use noregret::model::Archive;
+use noregret::learner::OnlineLearner;
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::note::short;
-use crate::open::{describe_learner, read_model};
+use crate::open::{describe_learner, read_frozen};
 
 /// Shows the learner, the data it was made for, and its tensors.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     // Loading checks everything that reading alone does not.
-    let saved = read_model(&args.model)?;
-    let archive = Archive::read(&args.model).map_err(Failure::data)?;
-    let problem = saved.learner.problem();
+    let (saved, archive) = read_frozen(&args.model)?;
+    let learner = saved.first();
+    // A snapshot from before round t has learnt t - 1 rounds.
+    let taken: Vec<u64> = saved.predictor.members().iter().map(|member| member.rounds() + 1).collect();
+    let rounds = taken.iter().max().map_or(0, |round| round - 1);
+    let problem = learner.problem();
     let encoder = &saved.encoder;
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -24,17 +27,18 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
             .collect();
         let run: Option<serde_json::Value> = archive.json("run").ok();
         let value = serde_json::json!({
-            "learner": saved.learner.about().name, "parameters": saved.learner.values(), "rounds": saved.learner.rounds(),
+            "learner": learner.about().name, "parameters": learner.values(), "rounds": rounds,
             "problem": problem, "labels": encoder.labels, "scaling": encoder.scaler.scaling(),
             "intercept": encoder.intercept, "schema": saved.schema, "tensors": tensors, "run": run,
+            "snapshots": (taken.len() > 1).then_some(&taken),
         });
         return writeln!(out, "{value}").map_err(Failure::output);
     }
     let labels: Vec<&str> = encoder.labels.iter().take(20).collect();
     let more = if encoder.labels.len() > 20 { ", …" } else { "" };
     let mut lines = vec![
-        ("learner", describe_learner(saved.learner.as_ref())),
-        ("rounds", saved.learner.rounds().to_string()),
+        ("learner", describe_learner(learner)),
+        ("rounds", rounds.to_string()),
         ("classes", format!("{}: {}{more}", problem.classes, labels.join(", "))),
         (
             "features",
@@ -47,6 +51,11 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         ("scaling", encoder.scaler.scaling().to_string()),
         ("format", saved.schema.format.to_string()),
     ];
+    if taken.len() > 1 {
+        let before: Vec<String> = taken.iter().take(20).map(u64::to_string).collect();
+        let more = if taken.len() > 20 { ", …" } else { "" };
+        lines.push(("snapshots", format!("{}, before rounds {}{more}", taken.len(), before.join(", "))));
+    }
     if let Ok(run) = archive.json::<serde_json::Value>("run") {
         for (key, name) in [("data", "learnt from"), ("error_rate", "error rate"), ("log_loss", "log-loss")] {
             if let Some(value) = run.get(key) {

@@ -9,6 +9,7 @@ use noregret::registry::{ALGORITHMS, Entry, find};
 
 use crate::args::ListArgs;
 use crate::failure::Failure;
+use crate::note::plain;
 
 /// Shows all learners, or one.
 pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
@@ -58,6 +59,7 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         ("time", about.cost.to_owned()),
         ("memory", about.memory.to_owned()),
         ("learns from", accepts(entry)),
+        ("is told", feedback(entry).1.to_owned()),
     ] {
         writeln!(out, "{subject:<12} {what}")?;
     }
@@ -69,23 +71,13 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
     writeln!(out, "{}", table.trim_fmt())
 }
 
-/// Doc comments are written for rendered documentation; a terminal shows them without the marks.
-fn plain(doc: &str) -> String {
-    let mut text = doc.replace(['$', '`'], "");
-    for (mark, word) in [
-        ("\\lambda", "lambda"),
-        ("\\gamma", "gamma"),
-        ("\\eta", "eta"),
-        ("\\kappa", "kappa"),
-        ("\\rho", "rho"),
-        ("\\mu", "mu"),
-        ("\\beta", "beta"),
-        ("\\alpha", "alpha"),
-        ("\\epsilon", "epsilon"),
-    ] {
-        text = text.replace(mark, word);
+/// What it is told of a round, in a word and in words.
+fn feedback(entry: &Entry) -> (&'static str, &'static str) {
+    match entry.feedback {
+        Feedback::Full => ("full", "the label"),
+        Feedback::Bandit => ("bandit", "whether the played label was right"),
+        Feedback::Either => ("either", "the label, or with mode=bandit whether the played label was right"),
     }
-    text
 }
 
 fn accepts(entry: &Entry) -> String {
@@ -95,12 +87,7 @@ fn accepts(entry: &Entry) -> String {
         Classes::Two => "two classes",
         Classes::Real => "real-valued targets",
     };
-    let feedback = match entry.feedback {
-        Feedback::Full => "the label",
-        Feedback::Bandit => "whether the played label was right",
-        Feedback::Either => "the label, or with mode=bandit whether the played label was right",
-    };
-    let mut text = format!("{feedback}; {classes}");
+    let mut text = classes.to_owned();
     if accepts.soft_labels {
         text += ", probability vectors";
     }
@@ -120,6 +107,7 @@ fn json(entry: &Entry) -> serde_json::Value {
     serde_json::json!({
         "name": about.name, "summary": about.summary, "paper": about.paper.key, "place": about.paper.place,
         "guarantee": about.guarantee, "time": about.cost, "memory": about.memory, "learns_from": accepts(entry),
+        "feedback": feedback(entry).0,
         "parameters": params,
     })
 }

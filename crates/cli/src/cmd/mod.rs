@@ -4,6 +4,7 @@ pub(crate) mod demo;
 pub(crate) mod generate;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod merge;
 pub(crate) mod predict;
 pub(crate) mod run;
 pub(crate) mod trace;

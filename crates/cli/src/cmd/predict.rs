@@ -3,22 +3,25 @@
 use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
+use noregret::learner::Predictor;
 use noregret::replace::Replacement;
 use noregret_stream::encode::Example;
 use noregret_stream::examples::{Examples, ReadExamples};
 use noregret_stream::run::{RunError, play};
-use noregret_stream::saved::Saved;
+use noregret_stream::saved::Frozen;
 use noregret_stream::score::{RoundScore, Score};
 
 use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
 use crate::note::{counted, note, note_bad_rows};
-use crate::open::{data_name, read_model};
+use crate::open::{data_name, read_frozen};
 
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
-    let Saved { learner, encoder, schema } = read_model(&args.model)?;
+    let (frozen, _) = read_frozen(&args.model)?;
+    let forecast = frozen.first().about().forecast;
+    let Frozen { predictor, encoder, schema } = frozen;
     let mut options = args.reading.options()?;
     options.schema = Some(schema);
     let reader = noregret_stream::open(&args.data, &options).map_err(Failure::data)?;
@@ -29,14 +32,13 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         Some(path) => file_failure(path, &error),
         None => Failure::output(error),
     };
-    let forecast = learner.about().forecast;
     let mut score = Score::new(forecast, 1);
     let mut rng = noregret::rng::Rng::new(args.seed, 1);
     let mut example = Example::default();
-    let mut prediction = learner.prediction();
+    let mut prediction = predictor.prediction();
     let mut rows = 0u64;
     while examples.next(&mut example).map_err(Failure::data)? {
-        learner.predict(example.features(), &mut prediction);
+        predictor.predict(example.features(), &mut prediction);
         if !prediction.is_finite() {
             return Err(run_failure(data_name(&args.data), RunError::NotFinite(rows + 1)));
         }
@@ -89,7 +91,7 @@ enum Output {
 }
 
 fn open(path: Option<&Path>) -> Result<Output, Failure> {
-    let Some(path) = path else {
+    let Some(path) = path.filter(|path| *path != Path::new("-")) else {
         return Ok(Output::Standard(BufWriter::new(std::io::stdout().lock())));
     };
     Replacement::open(path).map(Output::File).map_err(|error| file_failure(path, &error))

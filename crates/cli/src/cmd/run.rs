@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use noregret::algorithm::Model;
+use noregret::algorithm::{Forecast, Model};
+use noregret::batch::online_to_batch::OnlineToBatch;
+use noregret::learner::OnlineLearner;
+use noregret::model::Archive;
 use noregret::replace::Replacement;
 use noregret_stream::certify::{Certified, CertifyError, Record};
 use noregret_stream::examples::ReadExamples;
 use noregret_stream::run::{RunError, RunOptions};
-use noregret_stream::saved::Saved;
+use noregret_stream::saved::{Frozen, Saved};
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
@@ -19,7 +22,10 @@ use crate::summary::{Summary, print};
 /// Learns the stream.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.save {
-        check_target(path)?;
+        check_target("--save", path)?;
+    }
+    if let Some(path) = &args.batch_model {
+        check_target("--batch-model", path)?;
     }
     let Opened { mut learner, encoder, reader, rows, decisions } = open(args)?;
     let mode = match (args.json, args.quiet) {
@@ -33,6 +39,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         }
     }
     let forecast = learner.about().forecast;
+    if args.batch_model.is_some() && args.snapshots > 1 && forecast == Forecast::Label {
+        return Err(Failure::usage(format!(
+            "--snapshots {}: must be 1, since {} plays its best label: nothing is known of a vote",
+            args.snapshots,
+            learner.about().name
+        )));
+    }
     let options = RunOptions {
         forecast,
         delay: args.delay,
@@ -44,12 +57,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let mut examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
     let record = args.certify.then(|| record(learner.as_ref(), rows, args.memory)).transpose()?;
     let mut progress = Progress::new(mode, forecast, rows, args.window, args.certificates);
-    if args.save.is_some() {
+    if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
     let mut sinks = (progress, record);
-    let score = noregret_stream::run::run(&mut examples, learner.as_mut(), &mut sinks, &options)
-        .map_err(|error| run_failure(data_name(&args.data), error))?;
+    let mut learn = |learner: &mut dyn OnlineLearner| {
+        noregret_stream::run::run(&mut examples, learner, &mut sinks, &options)
+            .map_err(|error| run_failure(data_name(&args.data), error))
+    };
+    let (score, batch) = if args.batch_model.is_some() {
+        let mut sampled = OnlineToBatch::new(learner, args.snapshots, args.seed);
+        let score = learn(&mut sampled)?;
+        let average;
+        (learner, average) = sampled.into_parts();
+        (score, Some(average))
+    } else {
+        (learn(learner.as_mut())?, None)
+    };
     let (mut progress, record) = sinks;
     progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
     let seconds = progress.seconds();
@@ -78,18 +102,29 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         seed: args.seed,
     };
     note_bad_rows(examples.bad_rows(), examples.first_bad_row());
-    // The model first: whether somebody reads the summary is not its concern.
-    if let Some(path) = &args.save {
-        let schema = examples.reader.schema();
-        let mut archive = Saved { learner, encoder: examples.encoder, schema }.archive();
+    // The models first: whether somebody reads the summary is not their concern.
+    let schema = examples.reader.schema();
+    let write = |mut archive: Archive, path: &Path| {
         archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
-        archive.write(path).map_err(Failure::data)?;
+        archive.write(path).map_err(Failure::data)
+    };
+    if let (Some(path), Some(predictor)) = (&args.batch_model, batch) {
+        let (encoder, schema) = (examples.encoder.clone(), schema.clone());
+        write(Frozen { predictor, encoder, schema }.archive(), path)?;
+    }
+    if let Some(path) = &args.save {
+        write(Saved { learner, encoder: examples.encoder, schema }.archive(), path)?;
     }
     summary.seconds = Some(seconds);
     summary.rows_per_second = Some(score.rounds() as f64 / seconds);
+    if mode == Mode::Table {
+        note("");
+    }
     print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
-    if let (Some(path), Mode::Table) = (&args.save, mode) {
-        note(format_args!("The model is in {}.", path.display()));
+    for (path, what) in [(&args.save, "model"), (&args.batch_model, "predictor for rows to come")] {
+        if let (Some(path), Mode::Table) = (path, mode) {
+            note(format_args!("The {what} is in {}.", path.display()));
+        }
     }
     Ok(())
 }
@@ -129,17 +164,17 @@ fn certify(
 }
 
 /// A model that could not be saved after hours of learning is better refused before.
-fn check_target(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
     match std::fs::metadata(path) {
         Ok(old) if old.is_dir() => Err(Failure::usage(format!(
-            "--save {}: is a directory; the name of a file was needed",
+            "{option} {}: is a directory; the name of a file was needed",
             path.display()
         ))),
         // Opening a pipe would already tell its reader something.
         Ok(old) if !old.is_file() => Ok(()),
-        _ => Replacement::open(path)
-            .map(drop)
-            .map_err(|error| Failure::data(format!("--save {}: cannot be written: {error}", path.display()))),
+        _ => Replacement::open(path).map(drop).map_err(|error| {
+            Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
+        }),
     }
 }
 

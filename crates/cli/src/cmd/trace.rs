@@ -181,7 +181,7 @@ fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> R
     if row.weight > LARGEST_WEIGHT {
         return Err(format!("weight = {:e}: at most {LARGEST_WEIGHT:e} can be computed with", row.weight));
     }
-    if !(row.weight > 0.0) || (row.weight != 1.0 && !accepts.weights) {
+    if row.weight.is_nan() || row.weight <= 0.0 || (row.weight != 1.0 && !accepts.weights) {
         let need =
             if accepts.weights { "a number > 0" } else { "1: the learner takes no importance weights" };
         return Err(format!("weight = {}: must be {need}", row.weight));

@@ -128,6 +128,30 @@ fn rows_of_vw_and_ndjson() {
     assert!(ran.code == 2 && ran.stderr.starts_with("noregret: a.jsonl:2: "), "{}", ran.stderr);
 }
 
+/// Learners without importance weights refuse them, wherever there are such learners.
+#[test]
+fn weights_that_a_learner_does_not_take() {
+    let folder = Folder::with("a.vw", "a 1 | x\nb 2 | y\n");
+    let (mut takes, mut refuses) = (0, 0);
+    for learner in folder.run("list --json").succeeded().objects() {
+        let accepts = learner["learns_from"].as_str().unwrap();
+        let name = learner["name"].as_str().unwrap();
+        if !accepts.starts_with("two or more classes") || learner["feedback"] == "bandit" {
+            continue;
+        }
+        let ran = folder.run(&format!("run a.vw --quiet --learner {name}"));
+        if accepts.contains("no importance weights") {
+            ran.failed(2, "a.vw:2: the row has weight 2; the learner takes no importance weights");
+            refuses += 1;
+        } else {
+            ran.succeeded();
+            takes += 1;
+        }
+    }
+    eprintln!("{takes} learners take weights, {refuses} refuse them");
+    assert!(takes >= 2);
+}
+
 #[test]
 fn labels_that_teach_nothing() {
     refused(

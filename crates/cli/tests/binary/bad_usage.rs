@@ -123,6 +123,8 @@ fn a_state_beyond_memory_is_refused() {
     assert!(ran.code == 1 && ran.stderr.starts_with(start), "{}", ran.stderr);
     assert!(ran.stderr.contains("allow it with --memory "), "{}", ran.stderr);
     folder.run("run a.svm --quiet --learner ogd").succeeded();
+    let ran = folder.run("run a.svm --quiet --learner ogd --hash-bits 31 --scale none");
+    assert!(ran.code == 1 && ran.stderr.contains("--memory"), "{}", ran.stderr);
     let ran = folder.run("run a.svm --set classes=4294967295 --set features=4294967295");
     assert!(ran.code == 1 && ran.stderr.contains("--memory"), "{}", ran.stderr);
 }

@@ -7,7 +7,7 @@ const TRAIN: &str =
 
 /// A model of named classes from numbers and categories.
 fn trained() -> Folder {
-    let folder = Folder::with("train.csv", TRAIN.repeat(1) + &TRAIN["size,hue,kind\n".len()..].repeat(20));
+    let folder = Folder::with("train.csv", TRAIN.to_owned() + &TRAIN["size,hue,kind\n".len()..].repeat(20));
     folder.run("run train.csv --quiet --save model").succeeded();
     folder
 }
@@ -71,7 +71,8 @@ fn to_a_file() {
     let folder = trained();
     let printed = folder.run("predict model train.csv").succeeded().stdout;
     let ran = folder.run("predict model train.csv --output out").succeeded();
-    assert_eq!((ran.stdout.as_str(), folder.read("out")), ("", printed.into_bytes()));
+    assert_eq!((ran.stdout.as_str(), folder.read("out")), ("", printed.clone().into_bytes()));
+    assert_eq!(folder.run("predict model train.csv --output -").succeeded().stdout, printed);
 }
 
 #[test]

@@ -179,11 +179,13 @@ mod tests {
         let mut learner = Banditron::new(params, problem, 0).expect("valid parameters");
         for (t, x) in unit_rows(3, 60, d).iter().enumerate() {
             let y = (t * t + 1) % k;
-            let (change, mut outcomes) = Outcomes::of(&learner, Features::Dense(x), y, |after| linear_weights(after));
+            let (change, mut outcomes) =
+                Outcomes::of(&learner, Features::Dense(x), y, |after| linear_weights(after));
             let greedy = outcomes.decision().greedy as usize;
             for i in 0..d {
                 for class in 0..k {
-                    let want = (f64::from(u8::from(class == y)) - f64::from(u8::from(class == greedy))) * x[i];
+                    let want =
+                        (f64::from(u8::from(class == y)) - f64::from(u8::from(class == greedy))) * x[i];
                     assert!((change[i * k + class] - want).abs() < 1e-12, "round {t}");
                 }
             }

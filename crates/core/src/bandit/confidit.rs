@@ -102,10 +102,7 @@ impl Ridge for FullRidge {
     };
 
     fn new(features: usize, regularization: f64) -> Self {
-        Self {
-            inverse: LowRankInverse::new(1, features, regularization, 1),
-            weights: vec![0.0; features],
-        }
+        Self { inverse: LowRankInverse::new(1, features, regularization, 1), weights: vec![0.0; features] }
     }
 
     fn numbers(features: usize) -> usize {
@@ -281,11 +278,9 @@ mod tests {
             let x = Features::Dense(&[1.0]);
             let mut at = Decision::default();
             let fifth = 0.2f64.sqrt();
-            for (want, label, correct) in [
-                ([0.5, 0.5], 0, false),
-                ([fifth - 0.2, 0.5], 1, true),
-                ([fifth - 0.2, fifth + 0.2], 1, true),
-            ] {
+            for (want, label, correct) in
+                [([0.5, 0.5], 0, false), ([fifth - 0.2, 0.5], 1, true), ([fifth - 0.2, fifth + 0.2], 1, true)]
+            {
                 learner.predict(x, &mut at);
                 at.draw(0.99);
                 at.scores.iter().zip(want).for_each(|(got, want)| assert_close(*got, want, 1e-14, "bound"));

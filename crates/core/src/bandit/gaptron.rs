@@ -135,7 +135,8 @@ impl<L: Loss> Algorithm for BanditGaptron<L> {
             (None, Exploration::Rate(gamma), Some(radius)) => {
                 let rate = L::SURROGATE.bandit_rate(k, radius, norm, gamma);
                 if rate < f64::MIN_POSITIVE {
-                    let need = "> 0 where no rate is given: nothing else bounds the probability of the true class";
+                    let need =
+                        "> 0 where no rate is given: nothing else bounds the probability of the true class";
                     return Err(ParamError::invalid("exploration", gamma, need));
                 }
                 Some(positive("rate", rate)?)
@@ -338,9 +339,8 @@ mod tests {
 
     #[test]
     fn bad_parameters_are_refused() {
-        let error = |params, problem| {
-            BanditGaptron::<Hinge>::new(params, problem, 0).expect_err("bad").to_string()
-        };
+        let error =
+            |params, problem| BanditGaptron::<Hinge>::new(params, problem, 0).expect_err("bad").to_string();
         let problem = || Problem::new(3, 2).with_radius(1.0).with_horizon(100);
         let params = GaptronParams::default;
         assert_eq!(

@@ -68,7 +68,9 @@ impl Params for BanditReductionParams {
     const FIELDS: &'static [ParamInfo] = &[
         ParamInfo {
             name: "base",
-            doc: &["Name of the base learner, one of probabilities; its parameters as base.norm=2 and so on."],
+            doc: &[
+                "Name of the base learner, one of probabilities; its parameters as base.norm=2 and so on.",
+            ],
             default: "folklore",
         },
         ParamInfo {
@@ -131,7 +133,11 @@ fn base_entry(params: &BanditReductionParams) -> Result<&'static Entry, ParamErr
     let name = params.base.as_deref().unwrap_or("folklore");
     let entry = registry::find(name)?;
     if entry.feedback == Feedback::Bandit || entry.about.forecast != Forecast::Probabilities {
-        return Err(ParamError::invalid("base", name, "a learner that forecasts probabilities and learns from labels"));
+        return Err(ParamError::invalid(
+            "base",
+            name,
+            "a learner that forecasts probabilities and learns from labels",
+        ));
     }
     Ok(entry)
 }
@@ -191,12 +197,13 @@ impl Algorithm for BanditReduction {
             (k * k * d * t.ln_1p() / t).sqrt().min(1.0)
         });
         let exploration = fraction("exploration", params.exploration.or(theory).unwrap_or(0.1))?;
-        let base = base_entry(&params)?.make(&params.base_values, problem, seed).map_err(|error| match error {
-            ParamError::Invalid { name, value, need } => {
-                ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
-            }
-            error => error,
-        })?;
+        let base =
+            base_entry(&params)?.make(&params.base_values, problem, seed).map_err(|error| match error {
+                ParamError::Invalid { name, value, need } => {
+                    ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
+                }
+                error => error,
+            })?;
         Ok(Self { exploration, horizon, base, rounds: 0, at: Prediction::default() })
     }
 
@@ -367,7 +374,9 @@ mod tests {
         );
         assert_eq!(error(&[("base.norm", "-1")]), "base.norm = -1: must be a finite number > 0");
         assert!(error(&[("base", "ogdd")]).contains("did you mean 'ogd'?"));
-        assert!(error(&[("base.nrm", "1")]).starts_with("folklore has no parameter 'nrm' (did you mean 'norm'?)"));
+        assert!(
+            error(&[("base.nrm", "1")]).starts_with("folklore has no parameter 'nrm' (did you mean 'norm'?)")
+        );
         assert_eq!(
             error(&[("explore", "1")]),
             "bandit-reduction has no parameter 'explore' (did you mean 'exploration'?); it takes classes, features, base, exploration, horizon, base.*"

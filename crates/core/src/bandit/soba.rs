@@ -309,7 +309,11 @@ mod tests {
     fn learning_is_weighted_by_the_inverse_probability() {
         let (k, d, a) = (3, 2, 2.0);
         let learner = Soba::<FullMetric>::new(
-            SobaParams { exploration: Some(Exploration::Rate(0.6)), regularization: Some(a), ..Default::default() },
+            SobaParams {
+                exploration: Some(Exploration::Rate(0.6)),
+                regularization: Some(a),
+                ..Default::default()
+            },
             Problem::new(k, d),
             0,
         );
@@ -345,7 +349,8 @@ mod tests {
 
     #[test]
     fn bad_parameters_are_refused() {
-        let error = |params| Soba::<FullMetric>::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
+        let error =
+            |params| Soba::<FullMetric>::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
         assert_eq!(error(params(Exploration::Rate(1.5))), "exploration = 1.5: must be in [0, 1]");
         let params = SobaParams { regularization: Some(0.0), ..Default::default() };
         assert_eq!(error(params), "regularization = 0: must be a finite number > 0");

@@ -239,8 +239,7 @@ mod tests {
 
     #[test]
     fn bad_parameters_are_refused() {
-        let error =
-            |params| SobaReduction::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
+        let error = |params| SobaReduction::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
         let params = SobaReductionParams::default;
         assert_eq!(
             error(SobaReductionParams { loss_eta: Some(1.5), ..params() }),

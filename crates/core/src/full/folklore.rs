@@ -63,8 +63,9 @@ use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
 use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::softmax::covariance_times;
-use crate::kernel::vector::{dot, take};
+use crate::kernel::vector::{axpy, dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -235,6 +236,22 @@ impl Algorithm for Folklore {
 
     fn numbers(problem: &Problem) -> usize {
         LowRankInverse::numbers(problem.classes - 1, problem.features)
+    }
+
+    /// $A$, $G$, slack, trace and rounds add up.
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let (first, problem) = merge::check(parts)?;
+        let one = first.regularization;
+        let regularization = Some(how.regularization(one, parts.len()));
+        let mut merged = Self::new(FolkloreParams { regularization, ..first.params() }, problem, 0)?;
+        merge::add_inverses(&mut merged.inverse, parts.iter().map(|part| &part.inverse), how, one)?;
+        for part in parts {
+            axpy(1.0, &part.gradient, &mut merged.gradient);
+            merged.slack += part.slack;
+            merged.trace += part.trace;
+            merged.rounds += part.rounds;
+        }
+        Ok(merged)
     }
 }
 

@@ -69,6 +69,7 @@ use crate::kernel::softmax::softmax;
 use crate::kernel::vector::{max_abs, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::logistic;
+use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -306,6 +307,17 @@ impl Algorithm for Gaf {
 
     fn numbers(problem: &Problem) -> usize {
         crate::kernel::lowrank_inverse::LowRankInverse::numbers(problem.classes - 1, problem.features)
+    }
+
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let (first, problem) = merge::check(parts)?;
+        let params = first.params();
+        let one = params.regularization.expect("resolved");
+        let regularization = Some(how.regularization(one, parts.len()));
+        let mut merged = Self::new(GafParams { regularization, ..params }, problem, first.seed)?;
+        let forecasters: Vec<_> = parts.iter().map(|part| &part.forecaster).collect();
+        merged.forecaster.add_up(&forecasters, how)?;
+        Ok(merged)
     }
 }
 

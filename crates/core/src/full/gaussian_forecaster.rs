@@ -20,6 +20,7 @@ use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
 use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::vector::{axpy, dot, max_abs, take};
 use crate::learner::{OnlineLearner, Predictor};
+use crate::merge::{self, Merge, MergeError};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
@@ -249,6 +250,21 @@ impl<L: MixableLoss> GaussianForecaster<L> {
         self.inverse.grow(q, d, self.regularization, q);
         (self.loss, self.problem) = (loss, problem);
         self.make_room();
+    }
+
+    /// Gives this forecaster, which is new, the added-up statistics of `parts`: $A$, $b$, slack, $\ln\det$ (what the parts
+    /// and then the merged forecaster pay in the theorem's data-dependent bound) and rounds. See [`merge`].
+    pub(super) fn add_up(&mut self, parts: &[&Self], how: Merge) -> Result<(), MergeError> {
+        let regularization = parts.first().ok_or(MergeError::Nothing)?.regularization;
+        let inverses = parts.iter().map(|part| &part.inverse);
+        merge::add_inverses(&mut self.inverse, inverses, how, regularization)?;
+        for part in parts {
+            axpy(1.0, &part.b, &mut self.b);
+            self.slack += part.slack;
+            self.log_det += part.log_det;
+            self.rounds += part.rounds;
+        }
+        Ok(())
     }
 
     fn scratch_len(&self) -> usize {

@@ -55,6 +55,7 @@ use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::logistic::sigmoid;
+use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, non_negative, positive};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
@@ -211,6 +212,21 @@ impl KernelAioli {
         head[1] = ((head[0] - dot(a, a)) / self.regularization).max(0.0); // eq. (1)
     }
 
+    /// Equation (3): appends a row with weight `root_weight`² $= w$ and coefficient `c`.
+    fn store(&mut self, Projection { own, v, x, k, a }: Projection<'_>, root_weight: f64, c: f64) {
+        let score = dot(k, &self.coefficients) + c * own;
+        self.quadratic += c * (2.0 * score - c * own);
+        axpy(c, a, &mut self.projected);
+        let pivot = (self.regularization * (1.0 + root_weight * root_weight * v)).sqrt();
+        let known = root_weight * dot(a, &self.projected);
+        self.projected.push((root_weight * score - known) / pivot);
+        self.factor.extend(a.iter().map(|a| root_weight * a));
+        self.factor.push(pivot);
+        self.rows.extend_from_slice(x);
+        self.root_weights.push(root_weight);
+        self.coefficients.push(c);
+    }
+
     /// $\ln\det(I + D^{1/2} K_T D^{1/2}/\lambda)$, see [`crate::bounds::aioli_log_det`].
     pub fn log_det(&self) -> f64 {
         let diagonal = (0..self.stored()).map(|i| self.factor[i * (i + 3) / 2]);
@@ -302,6 +318,30 @@ impl Algorithm for KernelAioli {
     fn numbers(_problem: &Problem) -> usize {
         0
     }
+
+    /// The rows of all parts, one part after the other, with their weights and coefficients.
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let (first, problem) = merge::check(parts)?;
+        let regularization = Some(how.regularization(first.regularization, parts.len()));
+        let params = KernelAioliParams { regularization, ..first.params() };
+        let mut merged = Self::new(params, problem, 0)?;
+        let rows = parts.iter().map(|part| part.stored()).sum();
+        if rows > merged.max_rounds {
+            return Err(MergeError::TooManyRows { rows, most: merged.max_rounds });
+        }
+        let (d, mut scratch) = (merged.problem.features, Vec::new());
+        for part in parts {
+            let values = part.root_weights.iter().zip(&part.coefficients);
+            for (x, (root_weight, c)) in part.rows.chunks_exact(d).zip(values) {
+                merged.project(Features::Dense(x), &mut scratch);
+                merged.store(Projection::read(&scratch, d, merged.stored()), *root_weight, *c);
+            }
+            merged.slack += part.slack;
+            merged.rounds += part.rounds;
+            merged.dropped += part.dropped;
+        }
+        Ok(merged)
+    }
 }
 
 impl Predictor for KernelAioli {
@@ -336,9 +376,9 @@ impl OnlineLearner for KernelAioli {
             self.project(x, &mut spare);
             &spare
         };
-        let Projection { own, v, x, k, a } = Projection::read(scratch, self.problem.features, self.stored());
+        let row = Projection::read(scratch, self.problem.features, self.stored());
         self.rounds += 1;
-        if self.can_learn(own) && self.stored() < self.max_rounds {
+        if self.can_learn(row.own) && self.stored() < self.max_rounds {
             let s = at.scores[1] - at.scores[0];
             let p = [at.probabilities[0], at.probabilities[1]];
             let y_vector = y.truth.binary();
@@ -346,20 +386,8 @@ impl OnlineLearner for KernelAioli {
             let r = y_vector[1] * p[0] - y_vector[0] * p[1];
             self.slack -= y.weight * (r * s + w * s * s);
             let c = y.weight * (w * s + 0.5 * r); // eq. (2)
-            let w = y.weight * w;
-            let score = dot(k, &self.coefficients) + c * own;
-            self.quadratic += c * (2.0 * score - c * own);
-
-            axpy(c, a, &mut self.projected); // eq. (3)
-            let pivot = (self.regularization * (1.0 + w * v)).sqrt();
-            let known = w.sqrt() * dot(a, &self.projected);
-            self.projected.push((w.sqrt() * score - known) / pivot);
-            self.factor.extend(a.iter().map(|a| w.sqrt() * a));
-            self.factor.push(pivot);
-            self.rows.extend_from_slice(x);
-            self.root_weights.push(w.sqrt());
-            self.coefficients.push(c);
-        } else if own != 0.0 {
+            self.store(row, (y.weight * w).sqrt(), c);
+        } else if row.own != 0.0 {
             self.dropped += 1;
         }
         self.spare = spare;

@@ -102,8 +102,6 @@ pub struct Ons {
     params: OnsParams,
     problem: Problem,
     norm: f64,
-    /// $\gamma_o$.
-    rate: f64,
     /// $\varepsilon$.
     regularization: f64,
     projection: bool,
@@ -151,7 +149,6 @@ impl Algorithm for Ons {
         let radius = if projection { norm } else { f64::INFINITY };
         let mut learner = Self {
             norm,
-            rate,
             regularization,
             projection,
             problem: Problem { radius: params.radius, ..problem },
@@ -218,10 +215,10 @@ impl OnlineLearner for Ons {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let defaults =
             OnsParams { norm: Some(self.norm), radius: self.params.radius, ..OnsParams::default() };
-        let theorem =
-            Self::new(defaults, self.problem.clone(), 0).expect("the norm and radius in use are valid");
-        let holds =
-            self.projection && self.rate == theorem.rate && self.regularization == theorem.regularization;
+        let theorem = defaults.resolve(&self.problem).expect("the norm and radius in use are valid");
+        let holds = self.projection
+            && self.params.rate == theorem.rate
+            && self.params.regularization == theorem.regularization;
         let why = "it needs the default rate and regularization, and the projection";
         let bound =
             provided(holds, why, || bounds::ons(&setting(&self.problem, self.norm, self.rounds.max(2))));

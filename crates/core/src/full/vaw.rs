@@ -46,8 +46,9 @@ use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
 use crate::guarantee::{Guarantee, setting};
 use crate::kernel::lowrank_inverse::LowRankInverse;
-use crate::kernel::vector::{dot, take};
+use crate::kernel::vector::{axpy, dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -145,6 +146,21 @@ impl Algorithm for Vaw {
 
     fn numbers(problem: &Problem) -> usize {
         LowRankInverse::numbers(1, problem.features)
+    }
+
+    /// $A$, $b$, slack and rounds add up.
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        let (first, problem) = merge::check(parts)?;
+        let one = first.regularization;
+        let regularization = Some(how.regularization(one, parts.len()));
+        let mut merged = Self::new(VawParams { regularization, ..first.params() }, problem, 0)?;
+        merge::add_inverses(&mut merged.inverse, parts.iter().map(|part| &part.inverse), how, one)?;
+        for part in parts {
+            axpy(1.0, &part.b, &mut merged.b);
+            merged.slack += part.slack;
+            merged.rounds += part.rounds;
+        }
+        Ok(merged)
     }
 }
 

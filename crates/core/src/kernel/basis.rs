@@ -99,21 +99,21 @@ mod tests {
         let (mut logits, mut reduced) = ([0.0; 5], [0.0; 4]);
         basis.expand(&z, &mut logits);
         basis.reduce(&a, &mut reduced);
-        for k in 0..5 {
+        for (k, logit) in logits.iter().enumerate() {
             let expected: f64 = (0..4).map(|j| basis.dense[j * 5 + k] * z[j]).sum();
-            assert!((logits[k] - expected).abs() < 1e-15);
+            assert!((logit - expected).abs() < 1e-15);
         }
-        for j in 0..4 {
-            assert!((reduced[j] - dot(&basis.dense[j * 5..][..5], &a)).abs() < 1e-15);
+        for (column, entry) in basis.dense.chunks_exact(5).zip(&reduced) {
+            assert!((entry - dot(column, &a)).abs() < 1e-15);
         }
         let n: Vec<f64> = (0..16).map(|i| f64::from(1 + (i % 5) * (i / 4))).collect();
         let n: Vec<f64> = (0..16).map(|i| n[i] + n[(i % 4) * 4 + i / 4]).collect();
         let (mut diagonal, mut scratch) = ([0.0; 5], [0.0; 20]);
         basis.expanded_diagonal(&n, &mut diagonal, &mut scratch);
-        for k in 0..5 {
+        for (k, entry) in diagonal.iter().enumerate() {
             let row: Vec<f64> = (0..4).map(|j| basis.dense[j * 5 + k]).collect();
             let expected: f64 = (0..16).map(|i| row[i % 4] * n[i] * row[i / 4]).sum();
-            assert!((diagonal[k] - expected).abs() < 1e-13);
+            assert!((entry - expected).abs() < 1e-13);
         }
     }
 }

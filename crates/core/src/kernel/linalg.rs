@@ -93,6 +93,20 @@ pub(crate) fn cholesky(a: &mut [f64], side: usize) -> bool {
     llt::factor::cholesky_in_place(a, Default::default(), Par::Seq, stack, Default::default()).is_ok()
 }
 
+/// Replaces the symmetric positive definite `a` (`side`², lower triangle read) by its inverse, symmetric to the bit.
+/// Returns false, and leaves nothing of use in `a`, if it is not positive definite.
+pub(crate) fn invert(a: &mut [f64], side: usize) -> bool {
+    if !cholesky(a, side) {
+        return false;
+    }
+    let factor = a.to_vec();
+    let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(side, Par::Seq));
+    let factor = columns(&factor, side, side);
+    llt::inverse::inverse(columns_mut(a, side, side), factor, Par::Seq, MemStack::new(&mut memory));
+    mirror_lower(a, side);
+    true
+}
+
 /// Solves `l x = b` in place for a lower triangular `l` (`side`²) and `b` of `side` x `cols`.
 pub(crate) fn solve_lower(l: &[f64], side: usize, b: &mut [f64], cols: usize) {
     triangular_solve::solve_lower_triangular_in_place(

@@ -14,7 +14,7 @@
 //! Layouts: $P_0$ is a full square, symmetric to the bit. $Y$ is $n \times q$ row-major, so that the product above reads
 //! the memory of $P_0$ as one $d \times nq$ matrix. $U$ is column-major.
 
-use super::linalg::{Into, cholesky, columns, columns_mut, product, symmetric_downdate};
+use super::linalg::{Into, cholesky, columns, columns_mut, invert, product, symmetric_downdate};
 use super::vector::{axpy, dot};
 use crate::example::{Batch, Features};
 use crate::state::Tensor;
@@ -228,6 +228,27 @@ impl LowRankInverse {
             self.flush();
         }
         &self.base
+    }
+
+    /// $A$, of side $n$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no positive
+    /// definite $A^{-1}$.
+    pub fn precision(&self) -> Option<Vec<f64>> {
+        let n = self.side();
+        let mut matrix = self.base.clone();
+        symmetric_downdate(&mut matrix, n, &self.buffer, self.used as usize);
+        (invert(&mut matrix, n) && matrix.iter().all(|a| a.is_finite())).then_some(matrix)
+    }
+
+    /// Sets $A$, symmetric of side $n$. Returns false, and changes nothing, if it is not positive definite.
+    pub fn set_precision(&mut self, mut matrix: Vec<f64>) -> bool {
+        if !(invert(&mut matrix, self.side()) && matrix.iter().all(|p| p.is_finite())) {
+            return false;
+        }
+        self.base = matrix;
+        self.buffer.fill(0.0);
+        self.used = 0;
+        self.ahead.len = 0;
+        true
     }
 
     /// Writes $A^{-1} v$ to `out`.

@@ -212,6 +212,35 @@ mod tests {
                 prop_assert!(gap <= 1e-12, "{surrogate:?}: {gap}");
             }
         }
+
+        /// The same with bandit feedback: the gradient is weighted by the inverse probability of the class, and the least
+        /// exploration costs up to $\gamma(K-1)/K$. Scores are those that weights in the ball can have.
+        #[test]
+        fn bandit_surrogate_gap_is_never_positive(
+            mut scores in prop::collection::vec(-3.0..3.0f64, 2..8),
+            scale in prop::sample::select(vec![0.0, 0.01, 0.3, 1.0, 3.0]),
+            exploration in prop::sample::select(vec![1e-4, 0.05, 0.5, 1.0]),
+            tie in any::<bool>(),
+            label in 0..8usize,
+        ) {
+            scores.iter_mut().for_each(|s| *s *= scale);
+            if tie {
+                scores[1] = scores[0];
+            }
+            let (classes, label) = (scores.len(), label % scores.len());
+            let (least, most) = scores.iter().fold((f64::MAX, f64::MIN), |(a, b), s| (a.min(*s), b.max(*s)));
+            let norm = ((most - least) / std::f64::consts::SQRT_2).max(1e-3);
+            let (mut c, mut p) = (vec![0.0; classes], vec![0.0; classes]);
+            for surrogate in ALL {
+                crate::prediction::mix(argmax(&scores), surrogate.gap(&scores).max(exploration), &mut p);
+                surrogate.gradient(&scores, label, &mut c);
+                let square: f64 = c.iter().map(|c| c * c).sum::<f64>() / p[label];
+                let rate = surrogate.bandit_rate(classes, 1.0, norm, exploration);
+                let forced = exploration * (classes - 1) as f64 / classes as f64;
+                let gap = 1.0 - p[label] - forced + 0.5 * rate * square - surrogate.loss(&scores, label);
+                prop_assert!(gap <= 1e-12, "{surrogate:?}: {gap}");
+            }
+        }
     }
 
     #[test]

@@ -192,9 +192,8 @@ fn gaptron<L: Loss>(name: &str) {
         let exploration = run.exploration / ROUNDS as f64;
         run.total(u, surrogate) + bounds::gaptron(&setting(norm(u)), learner.rate(), exploration)
     });
-    let unknown = || {
-        BanditGaptron::<L>::new(params(), Problem::new(CLASSES, FEATURES), 0).expect("valid parameters")
-    };
+    let unknown =
+        || BanditGaptron::<L>::new(params(), Problem::new(CLASSES, FEATURES), 0).expect("valid parameters");
     assert_bound(&format!("{name}, horizon unknown"), unknown, d, |learner, run, u| {
         run.total(u, surrogate) + bounds::gaptron_any_horizon(CLASSES, d, learner.rate(), run.exploration)
     });

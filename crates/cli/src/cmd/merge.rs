@@ -1,0 +1,44 @@
+//! `noregret merge`: one model of those that were trained on parts of the data.
+
+use std::io::Write;
+
+use noregret_stream::merge::merge;
+use noregret_stream::saved::Saved;
+
+use crate::args::MergeArgs;
+use crate::cmd::run::check_target;
+use crate::failure::Failure;
+use crate::note::{counted, note};
+use crate::open::{describe_learner, read_model};
+
+/// Merges the models.
+pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
+    check_target("--output", &args.output)?;
+    let parts: Vec<Saved> = args.models.iter().map(|path| read_model(path)).collect::<Result<_, _>>()?;
+    let mut merged = merge(parts, args.how).map_err(|error| match error.part() {
+        Some(part) => Failure::data(format!("{}: {error}", args.models[part].display())),
+        None => Failure::data(error),
+    })?;
+    let names: Vec<String> = args.models.iter().map(|path| path.display().to_string()).collect();
+    let mut archive = merged.archive();
+    let run = serde_json::json!({"data": names.join(" + "), "merged": args.how.name()});
+    archive.set_text("run", run.to_string());
+    archive.write(&args.output).map_err(Failure::data)?;
+    let scaling = merged.encoder.scaler.scaling();
+    if scaling.adapts() {
+        note(format_args!(
+            "noregret: every model has scaled its rows by its own statistics ({scaling}), so that they are added up in different units: the merged model is approximate, and no guarantee covers it; --scale none or unit merges exactly"
+        ));
+    }
+    let rounds = counted(merged.learner.rounds(), "round");
+    writeln!(
+        std::io::stdout().lock(),
+        "{:<12} {}\n{:<12} {rounds} of {} models, {}",
+        "learner",
+        describe_learner(merged.learner.as_ref()),
+        "merged",
+        names.len(),
+        args.how
+    )
+    .map_err(Failure::output)
+}

@@ -1,0 +1,71 @@
+//! `noregret run --batch-model`: a predictor for rows to come.
+
+use crate::util::{Folder, libsvm, rows};
+
+fn folder() -> Folder {
+    let folder = Folder::with("a.svm", libsvm(&rows(400, 3, 4)));
+    folder.write("new.svm", libsvm(&rows(600, 3, 4)[400..]));
+    folder
+}
+
+fn error_rate(folder: &Folder, model: &str) -> f64 {
+    let told = folder.run(&format!("predict {model} new.svm --probabilities")).succeeded();
+    assert_eq!(told.objects().len(), 200);
+    for row in told.objects() {
+        let p = row["probabilities"].as_object().unwrap().values().map(|p| p.as_f64().unwrap());
+        assert!((p.sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+    let (_, rest) = told.stderr.split_once("error rate ").unwrap();
+    rest.split([',', ' ']).next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn an_average_predicts_and_learns_no_more() {
+    let folder = folder();
+    let plain = folder.run("run a.svm --quiet --save plain").succeeded().stdout;
+    let ran = folder.run("run a.svm --quiet --save last --batch-model batch --snapshots 5").succeeded();
+    let score = |text: &str| text.lines().filter(|line| !line.starts_with("seconds")).collect::<String>();
+    assert_eq!(score(&ran.stdout), score(&plain), "drawing changes nothing");
+    assert_eq!(folder.read("last"), folder.read("plain"));
+    assert!(error_rate(&folder, "batch") < 0.4);
+    let told = folder.run("inspect batch").succeeded().stdout;
+    assert!(told.contains("\nsnapshots    5, before rounds "), "{told}");
+    let json = folder.run("inspect batch --json").succeeded().objects().remove(0);
+    assert_eq!(json["snapshots"].as_array().unwrap().len(), 5);
+    let sentence = "batch: the model file holds an average of snapshots, which predicts and learns no more";
+    folder.run("run a.svm --quiet --load batch").failed(2, sentence);
+    // The same seed draws the same.
+    folder.run("run a.svm --quiet --batch-model again --snapshots 5").succeeded();
+    folder.run("run a.svm --quiet --batch-model other --snapshots 5 --seed 1").succeeded();
+    assert_eq!(folder.read("batch"), folder.read("again"));
+    assert_ne!(folder.read("batch"), folder.read("other"));
+}
+
+#[test]
+fn a_single_snapshot_is_an_ordinary_model() {
+    let folder = folder();
+    folder.run("run a.svm --quiet --learner perceptron --batch-model one").succeeded();
+    let json = folder.run("inspect one --json").succeeded().objects().remove(0);
+    assert!(json["rounds"].as_u64().unwrap() < 400, "{json}");
+    folder.run("predict one new.svm").succeeded();
+    folder.run("run a.svm --quiet --load one --save more").succeeded();
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_learnt() {
+    let folder = folder();
+    folder.run("run a.svm --quiet --learner perceptron --batch-model out --snapshots 2").failed(
+        1,
+        "--snapshots 2: must be 1, since perceptron plays its best label: nothing is known of a vote",
+    );
+    folder
+        .run("run a.svm --quiet --batch-model out --snapshots 1000000")
+        .stderr
+        .contains("each of its snapshots as much")
+        .then_some(())
+        .unwrap();
+    folder.run("run a.svm --quiet --save plain").succeeded();
+    assert_eq!(folder.run("run a.svm --load plain --batch-model out").code, 1);
+    assert_eq!(folder.run("run a.svm --batch-model no/out").code, 2);
+    assert!(!folder.path("out").exists());
+}

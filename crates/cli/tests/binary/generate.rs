@@ -1,0 +1,62 @@
+//! `noregret generate`: synthetic streams in any format.
+
+use crate::util::Folder;
+
+/// The streams that the command lists by itself.
+fn streams(folder: &Folder) -> Vec<String> {
+    let list = folder.run("generate").succeeded().stdout;
+    assert!(!list.contains(['$', '\\', '`']), "{list}");
+    let names = list.lines().filter(|line| !line.starts_with(' '));
+    names.map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_stream_can_be_learnt_in_every_format() {
+    let folder = Folder::new();
+    let streams = streams(&folder);
+    assert!(streams.iter().any(|name| name == "softmax"), "{streams:?}");
+    for name in streams {
+        let mut losses = vec![];
+        for file in ["a.svm", "a.csv", "a.vw", "a.jsonl", "a.svm.gz", "a.csv.zst"] {
+            let ran = folder.run(&format!("generate {name} --rows 60 --output {file}")).succeeded();
+            assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+            let summary = folder.summary(&format!("{file} --learner ogd --scale none"));
+            assert_eq!(summary["rounds"], 60, "{name} {file}");
+            losses.push((summary["log_loss"].as_f64().unwrap(), file));
+        }
+        // Columns may come in another order, and sums with them.
+        let same = losses.iter().all(|(loss, _)| (loss - losses[0].0).abs() < 1e-9);
+        assert!(same, "{name}: {losses:?}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows() {
+    let folder = Folder::new();
+    let rows = |options: &str| folder.run(&format!("generate softmax {options}")).succeeded().stdout;
+    assert_eq!(rows("--rows 20 --seed 3"), rows("--rows 20 --seed 3"));
+    assert_ne!(rows("--rows 20 --seed 3"), rows("--rows 20 --seed 4"));
+    assert!(rows("--rows 30").starts_with(&rows("--rows 20")));
+    assert_eq!(rows("").lines().count(), 10_000);
+    assert!(rows("--rows 20 --format csv --set classes=3").lines().count() == 21);
+}
+
+#[test]
+fn what_cannot_be() {
+    let folder = Folder::new();
+    for (arguments, part) in [
+        ("softmx", "did you mean 'softmax'?"),
+        ("softmax --set clases=3", "did you mean 'classes'?"),
+        ("softmax --set classes=1", "classes = 1: must be"),
+        ("softmax --set noise=2", "noise = 2: must be"),
+        ("softmax --rows 0", "--rows"),
+        ("softmax --format arff", "arff"),
+    ] {
+        let ran = folder.run(&format!("generate {arguments} --output a.svm"));
+        assert_eq!(ran.code, 1, "{arguments}: {}", ran.stderr);
+        assert!(ran.stderr.contains(part), "{arguments}: {}", ran.stderr);
+    }
+    assert!(folder.names().is_empty());
+    let ran = folder.run("generate softmax --output no/such.svm");
+    assert!(ran.code == 2 && ran.stderr.starts_with("noregret: no/such.svm: "), "{}", ran.stderr);
+}

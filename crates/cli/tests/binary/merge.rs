@@ -1,0 +1,107 @@
+//! `noregret merge`: one model of those trained on parts of the data.
+
+use crate::util::{Folder, Ran};
+
+const EXACT: &str = "--quiet --learner folklore --scale unit --set classes=3 --set norm=4 --set radius=1.5";
+
+/// A folder with a stream in three parts: a.svm, b.svm and c.svm.
+fn shards() -> Folder {
+    let folder = Folder::new();
+    let stream = "--set classes=3 --set features=5 --set norm=8";
+    let rows = good(&folder, &format!("generate softmax --rows 900 {stream} --format libsvm")).stdout;
+    let lines: Vec<&str> = rows.split_inclusive('\n').collect();
+    for (part, name) in lines.chunks(300).zip(["a.svm", "b.svm", "c.svm"]) {
+        folder.write(name, part.concat());
+    }
+    folder
+}
+
+#[track_caller]
+fn good(folder: &Folder, line: &str) -> Ran {
+    folder.run(line).succeeded()
+}
+
+#[track_caller]
+fn refused(folder: &Folder, line: &str, sentence: &str) {
+    folder.run(line).failed(2, sentence);
+    assert!(!folder.path("out").exists(), "{line}: nothing is written");
+}
+
+#[test]
+fn shards_become_one_model() {
+    let folder = shards();
+    for name in ["a", "b", "c"] {
+        good(&folder, &format!("run {name}.svm {EXACT} --save {name}"));
+    }
+    let ran = good(&folder, "merge a b c --output sum");
+    assert!(ran.stdout.starts_with("learner      folklore: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains(" norm=4 radius=1.5 regularization=2.25\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("900 rounds of 3 models, sum-all\n"), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "");
+    let ran = good(&folder, "merge a b c --output once --how lambda-once");
+    assert!(ran.stdout.contains("regularization=0.75\n"), "{}", ran.stdout);
+    let told = good(&folder, "inspect sum").stdout;
+    assert!(told.contains("rounds       900\n") && told.contains("learnt from  a + b + c\n"), "{told}");
+
+    // Predicts better than chance on all shards, and learns on.
+    for model in ["sum", "once"] {
+        for data in ["a.svm", "c.svm"] {
+            let ran = good(&folder, &format!("predict {model} {data}"));
+            let (_, rest) = ran.stderr.split_once("error rate ").expect("scored");
+            let rate: f64 = rest.split(',').next().expect("a number").parse().expect("a number");
+            assert!(rate < 0.6, "{model} {data}: {}", ran.stderr);
+        }
+    }
+    good(&folder, "run b.svm --quiet --load sum --save more");
+    assert!(good(&folder, "inspect more").stdout.contains("rounds       1200\n"));
+    // Same models, same bytes.
+    good(&folder, "merge a b c --output again");
+    assert_eq!(folder.read("sum"), folder.read("again"));
+}
+
+#[test]
+fn adaptive_scaling_is_said_to_be_approximate() {
+    let folder = shards();
+    for name in ["a", "b"] {
+        good(&folder, &format!("run {name}.svm --quiet --scale standard --set radius=20 --save {name}"));
+    }
+    let ran = good(&folder, "merge a b --output sum");
+    assert!(ran.stderr.contains("by its own statistics (standard)"), "{}", ran.stderr);
+    good(&folder, "predict sum c.svm");
+}
+
+#[test]
+fn what_does_not_match_is_refused() {
+    let folder = shards();
+    good(&folder, &format!("run a.svm {EXACT} --save a"));
+    let and = |options: &str, sentence: &str| {
+        good(&folder, &format!("run b.svm {EXACT} {options} --save b"));
+        refused(&folder, "merge a b --output out", &format!("b: {sentence}, as in the first model"));
+    };
+    and("--set regularization=2", "regularization = 2: must be 0.75");
+    and("--no-intercept", "intercept = false: must be true");
+    let other = EXACT.replace("unit", "maxabs");
+    good(&folder, &format!("run b.svm {other} --save b"));
+    refused(&folder, "merge a b --output out", "b: scaling = maxabs: must be unit, as in the first model");
+    let other = EXACT.replace("classes=3", "classes=4");
+    good(&folder, &format!("run b.svm {other} --save b"));
+    refused(&folder, "merge a b --output out", "b: classes = 4: must be 3, as in the first model");
+    folder.write("d.svm", "x 1:1 5:2\ny 2:3\nz 5:1\n");
+    good(&folder, &format!("run d.svm {EXACT} --save d"));
+    refused(&folder, "merge a d --output out", "d: labels = x, y, z: must be 0, 1, 2, as in the first model");
+    good(&folder, "run a.svm --quiet --learner ogd --save ogd");
+    refused(&folder, "merge ogd ogd --output out", "ogd cannot be merged: what it learns does not add up");
+    refused(
+        &folder,
+        "merge a nothing --output out",
+        "nothing: cannot be read: No such file or directory (os error 2)",
+    );
+    assert_eq!(folder.run("merge a --output out").code, 1);
+    assert_eq!(folder.run("merge a a --output out --how twice").code, 1);
+    let ran = folder.run("merge a a --output no/out");
+    assert!(
+        ran.code == 2 && ran.stderr.starts_with("noregret: --output no/out: cannot be "),
+        "{}",
+        ran.stderr
+    );
+}

@@ -1,0 +1,256 @@
+//! Online-to-batch conversion: one predictor for future rows, with a guarantee, out of a learner's run.
+//!
+//! Let $f_t$ be the predictor that the learner was before round $t$: its improper prediction, with that state and no update.
+//! If the rounds are independent and identically distributed, and the learner's regret is at most $\rho_T$, then for $\tau$
+//! uniform on $1 \dots T$ (Jézéquel, Gaillard, Rudi 2020 for AIOLI; the argument is general)
+//!
+//! $$ \mathbb{E}\,\mathrm{loss}(f_\tau) - \inf_{\lVert W \rVert \le B} \mathbb{E}\,\mathrm{loss}(W) \le \rho_T / T, \tag{1} $$
+//!
+//! the expectation being over the rounds, $\tau$ and a new row. The last state alone has no such guarantee, and (1) says
+//! nothing about high probability.
+//!
+//! [`OnlineToBatch`] draws $M$ of the predictors while $T$ is unknown (reservoir sampling): for $M = 1$ the snapshot is
+//! replaced before round $t$ with probability $1/t$, which is $f_\tau$. For $M > 1$, [`Average`] forecasts the mean of their
+//! probabilities (or values). Log loss and squared loss are convex, and the probability that a drawn label is wrong is
+//! linear, so (1) holds for the average too, which varies less. It does not hold for a vote among labels: learners that
+//! play their best label take $M = 1$.
+//!
+//! A snapshot costs a copy of the state, $M(1 + \ln(T/M))$ of them in expectation over $T$ rounds; nothing else is allocated.
+
+use crate::algorithm::Model;
+use crate::example::{Batch, Features, Target};
+use crate::learner::{OnlineLearner, Predictor};
+use crate::model::{Archive, ModelError};
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::rng::Rng;
+use crate::state::{State, Tensor};
+
+/// The generator's stream that snapshots are drawn with.
+const STREAM: u64 = 2;
+
+/// No probability counts as less than this in scores.
+const LEAST: f64 = 1e-300;
+
+/// The text of an archive that says how many snapshots it has.
+const SNAPSHOTS: &str = "snapshots";
+
+/// A learner that draws snapshots of itself, see the [module](self). It predicts and learns as the learner does.
+#[derive(Clone, Debug)]
+pub struct OnlineToBatch<L> {
+    learner: L,
+    /// The reservoir: the first `seen` of them are in use.
+    snapshots: Vec<L>,
+    /// Rounds since the reservoir was empty.
+    seen: u64,
+    rng: Rng,
+    /// The generator's state, written when tensors are asked for.
+    position: [u64; 4],
+}
+
+impl<L: Clone> OnlineToBatch<L> {
+    /// Wraps `learner`, of which `snapshots` $= M \ge 1$ states are drawn by `seed`. Rounds count from here: a learner that
+    /// has learnt before is drawn from its states as of now.
+    ///
+    /// # Panics
+    /// If `snapshots` is 0.
+    pub fn new(learner: L, snapshots: usize, seed: u64) -> Self {
+        assert!(snapshots > 0, "an average needs at least one snapshot");
+        let rng = Rng::new(seed, STREAM);
+        let position = rng.state();
+        Self { snapshots: vec![learner.clone(); snapshots], learner, seen: 0, rng, position }
+    }
+
+    /// The learner.
+    pub fn learner(&self) -> &L {
+        &self.learner
+    }
+
+    /// The learner in its last state, and the batch predictor. Without a round that is the learner as it was.
+    pub fn into_parts(mut self) -> (L, Average<L>) {
+        let used = usize::try_from(self.seen).unwrap_or(usize::MAX).clamp(1, self.snapshots.len());
+        self.snapshots.truncate(used);
+        (self.learner, Average { members: self.snapshots })
+    }
+
+    /// Before round $t$ each of $1 \dots t$ is to be in the reservoir with probability $\min(1, M/t)$: Vitter's algorithm R.
+    fn draw(&mut self) {
+        let room = self.snapshots.len() as u64;
+        let place = if self.seen < room { self.seen } else { self.rng.below(self.seen + 1) };
+        self.seen += 1;
+        if place < room {
+            self.snapshots[place as usize] = self.learner.clone();
+        }
+    }
+}
+
+impl<L: Predictor> Predictor for OnlineToBatch<L> {
+    fn problem(&self) -> &Problem {
+        self.learner.problem()
+    }
+
+    fn prediction(&self) -> Prediction {
+        self.learner.prediction()
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        self.learner.predict(x, out);
+    }
+}
+
+impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        self.draw();
+        self.learner.update(x, y, at);
+    }
+
+    fn rounds(&self) -> u64 {
+        self.learner.rounds()
+    }
+
+    fn lookahead(&self) -> usize {
+        self.learner.lookahead()
+    }
+
+    fn prepare(&mut self, coming: &dyn Batch) {
+        self.learner.prepare(coming);
+    }
+
+    /// Snapshots grow with the learner: new classes and features might have been there all along.
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        self.learner.grow(classes, features)
+            && self.snapshots.iter_mut().all(|snapshot| snapshot.grow(classes, features))
+    }
+
+    fn certificate(&self) -> Option<f64> {
+        self.learner.certificate()
+    }
+}
+
+impl<L: State> State for OnlineToBatch<L> {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        self.position = self.rng.state();
+        let mut tensors = self.learner.tensors();
+        for (at, snapshot) in self.snapshots.iter_mut().enumerate() {
+            let prefix = format!("snapshot/{at}");
+            tensors.extend(snapshot.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
+        }
+        tensors.push(Tensor::count("snapshot_rounds", &mut self.seen));
+        tensors.push(Tensor::counts("snapshot_generator", &mut self.position));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.rng = Rng::from_state(self.position);
+        self.learner.restored() && self.snapshots.iter_mut().all(State::restored)
+    }
+}
+
+/// Predictors of one problem, and their mean: of the probabilities, whose logarithms are the scores, or of the values of a
+/// regression. One alone is passed on as it is.
+#[derive(Clone, Debug)]
+pub struct Average<L> {
+    members: Vec<L>,
+}
+
+impl<L: Predictor> Average<L> {
+    /// The average of `members`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn new(members: Vec<L>) -> Self {
+        assert!(!members.is_empty(), "an average needs at least one member");
+        Self { members }
+    }
+
+    /// The predictors. A snapshot from before round $t$ has learnt $t - 1$ rounds.
+    pub fn members(&self) -> &[L] {
+        &self.members
+    }
+}
+
+impl<L: Predictor> Predictor for Average<L> {
+    fn problem(&self) -> &Problem {
+        self.members[0].problem()
+    }
+
+    fn prediction(&self) -> Prediction {
+        let members: Vec<Prediction> = self.members.iter().map(Predictor::prediction).collect();
+        Prediction {
+            scores: vec![0.0; members[0].scores.len()],
+            probabilities: vec![0.0; members[0].probabilities.len()],
+            members,
+            ..Prediction::default()
+        }
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let Prediction { scores, probabilities, normals, members, .. } = out;
+        for (member, at) in self.members.iter().zip(&mut *members) {
+            at.normals.clone_from(normals);
+            member.predict(x, at);
+        }
+        mean(members, |at| &at.scores, scores);
+        mean(members, |at| &at.probabilities, probabilities);
+        if members.len() > 1 {
+            // A regression has scores alone.
+            for (score, p) in scores.iter_mut().zip(&*probabilities) {
+                *score = p.max(LEAST).ln();
+            }
+        }
+    }
+}
+
+/// Writes the mean of the `members`' lists to `out`.
+fn mean(members: &[Prediction], list: impl Fn(&Prediction) -> &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    for at in members {
+        for (out, value) in out.iter_mut().zip(list(at)) {
+            *out += value;
+        }
+    }
+    out.iter_mut().for_each(|value| *value /= members.len() as f64);
+}
+
+impl Average<Box<dyn Model>> {
+    /// An archive of the average. One member alone makes an ordinary model file; more are whole archives under
+    /// `snapshot/0/`, `snapshot/1/` and so on.
+    pub fn archive(&mut self) -> Archive {
+        if let [only] = &mut self.members[..] {
+            return Archive::of(&mut **only);
+        }
+        let mut archive = Archive::default();
+        archive.set_text(SNAPSHOTS, self.members.len().to_string());
+        for (at, member) in self.members.iter_mut().enumerate() {
+            archive.nest(&format!("snapshot/{at}"), Archive::of(&mut **member));
+        }
+        archive
+    }
+
+    /// The average that `archive` is of; an ordinary model is its own average.
+    ///
+    /// # Errors
+    /// If the archive is damaged, or its snapshots are of different kinds.
+    pub fn from_archive(archive: &Archive) -> Result<Self, ModelError> {
+        if archive.text(SNAPSHOTS).is_none() {
+            return Ok(Self { members: vec![archive.model()?] });
+        }
+        let mut members: Vec<Box<dyn Model>> = Vec::new();
+        for at in 0..archive.json::<usize>(SNAPSHOTS)? {
+            let member = archive.nested(&format!("snapshot/{at}")).model()?;
+            let kind =
+                |model: &dyn Model| (model.about().name, model.problem().classes, model.problem().features);
+            if members.first().is_some_and(|first| kind(&**first) != kind(&*member)) {
+                return Err(ModelError::Damaged("its snapshots are of different kinds".to_owned()));
+            }
+            members.push(member);
+        }
+        if members.is_empty() {
+            return Err(ModelError::Damaged("it has no snapshots".to_owned()));
+        }
+        Ok(Self { members })
+    }
+}
+
+#[cfg(test)]
+mod tests;

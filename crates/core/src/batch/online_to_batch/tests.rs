@@ -1,0 +1,274 @@
+use super::*;
+use crate::batch::comparator::{Ball, Stop, best_in_hindsight};
+use crate::batch::data::{Data, Labels, Rows};
+use crate::bounds::{Setting, aioli};
+use crate::full::aioli::{Aioli, AioliParams};
+use crate::full::ogd::Ogd;
+use crate::loss::logistic;
+use crate::param::Values;
+use crate::registry::find;
+use crate::rng::Uniforms;
+use crate::testing::{assert_close, plays};
+use crate::{algorithm::Algorithm, full::ogd::OgdParams};
+
+fn make(name: &str, classes: usize) -> Box<dyn Model> {
+    find(name).expect("registered").make(&Values::new(), Problem::new(classes, 4), 5).expect("valid")
+}
+
+fn row(rng: &mut Rng) -> [f64; 4] {
+    std::array::from_fn(|_| rng.uniform() - 0.5)
+}
+
+/// Every round is in the reservoir equally often: chi-square with 19 degrees of freedom, 99.9 % quantile 43.8. The numbers
+/// of rounds learnt by the snapshots tell which rounds they are from.
+#[test]
+fn snapshots_are_uniform_over_rounds() {
+    let ogd = Ogd::new(OgdParams::default(), Problem::new(2, 1), 0).expect("valid");
+    let x = Features::Dense(&[1.0]);
+    for (size, rounds, seeds) in [(1, 20, 4000), (5, 20, 800), (30, 20, 1)] {
+        let mut counts = [0u32; 20];
+        for seed in 0..seeds {
+            let mut sampled = OnlineToBatch::new(ogd.clone(), size, seed);
+            let mut at = sampled.prediction();
+            for _ in 0..rounds {
+                sampled.predict(x, &mut at);
+                sampled.update(x, Target::class(0), &at);
+            }
+            let (learner, average) = sampled.into_parts();
+            assert_eq!((learner.rounds(), average.members().len()), (rounds, size.min(20)));
+            average.members().iter().for_each(|member| counts[member.rounds() as usize] += 1);
+        }
+        let expected = seeds as f64 * size.min(20) as f64 / 20.0;
+        let chi_square: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
+        // Drawn without replacement, the counts vary less.
+        assert!(chi_square < 43.8, "{size}: {chi_square} {counts:?}");
+        assert!(chi_square > 3.0 || size == 30, "{size}: {chi_square}, too even to be drawn {counts:?}");
+    }
+}
+
+/// Jensen: the loss of the average is at most the average of the losses, on every row and label.
+#[test]
+fn the_average_loses_less_than_its_members_on_average() {
+    for (name, classes) in
+        [("folklore", 3), ("gaf", 3), ("ogd", 3), ("kernel-aioli", 2), ("gaptron-hinge", 3)]
+    {
+        let mut sampled = OnlineToBatch::new(make(name, classes), 6, 3);
+        plays(&mut sampled, 80);
+        let (_, average) = sampled.into_parts();
+        let mut at = average.prediction();
+        let mut rng = Rng::new(1, 1);
+        let mut better = 0;
+        for _ in 0..20 {
+            let x = row(&mut rng);
+            average.predict(Features::Dense(&x), &mut at);
+            assert_close(at.probabilities.iter().sum(), 1.0, 1e-12, "probabilities");
+            for label in 0..classes {
+                let p = at.members.iter().map(|member| member.probabilities[label]);
+                let losses: f64 = p.clone().map(|p| -p.max(LEAST).ln()).sum();
+                let loss = logistic::loss(&at.scores, label);
+                assert!(loss <= losses / 6.0 + 1e-12, "{name}: {loss} {losses}");
+                better += usize::from(loss < losses / 6.0 - 1e-9);
+                assert_close(at.probabilities[label], p.sum::<f64>() / 6.0, 1e-14, "mean");
+            }
+        }
+        assert!(better > 0, "{name}: the snapshots are all the same");
+    }
+}
+
+#[test]
+fn values_are_averaged_and_one_is_passed_on() {
+    let mut vaw = OnlineToBatch::new(make("vaw", 1), 3, 0);
+    let (mut at, mut rng) = (vaw.prediction(), Rng::new(4, 0));
+    for _ in 0..30 {
+        let x = row(&mut rng);
+        vaw.predict(Features::Dense(&x), &mut at);
+        vaw.update(Features::Dense(&x), Target::value(x[0]), &at);
+    }
+    let average = vaw.into_parts().1;
+    let mut at = average.prediction();
+    average.predict(Features::Dense(&[0.3; 4]), &mut at);
+    let sum: f64 = at.members.iter().map(|member| member.scores[0]).sum();
+    assert_eq!((at.scores[0], at.probabilities.len()), (sum / 3.0, 0));
+
+    let mut folklore = make("folklore", 3);
+    plays(&mut *folklore, 20);
+    let alone = Average::new(vec![folklore.clone()]);
+    let (mut at, mut want) = (alone.prediction(), folklore.prediction());
+    alone.predict(Features::Dense(&[0.3; 4]), &mut at);
+    folklore.predict(Features::Dense(&[0.3; 4]), &mut want);
+    assert_eq!((at.scores, at.probabilities), (want.scores, want.probabilities));
+}
+
+/// Six rows in the plane, and the probability of class 1 for each: all losses are known exactly.
+struct World {
+    rows: Vec<f64>,
+    ones: Vec<f64>,
+}
+
+impl World {
+    fn new() -> Self {
+        let angles = (0..6).map(|i| f64::from(i) * std::f64::consts::PI / 3.0);
+        let rows: Vec<f64> = angles.flat_map(|a| [a.cos(), a.sin()]).collect();
+        let ones = rows.chunks_exact(2).map(|x| logistic::sigmoid(2.0 * x[0] - x[1])).collect();
+        Self { rows, ones }
+    }
+
+    fn row(&self, at: usize) -> Features<'_> {
+        Features::Dense(&self.rows[2 * at..][..2])
+    }
+
+    fn expected_loss(&self, predictor: &dyn Predictor) -> f64 {
+        let mut at = predictor.prediction();
+        let loss = |i: usize| {
+            predictor.predict(self.row(i), &mut at);
+            logistic::soft_loss(&at.scores, &[1.0 - self.ones[i], self.ones[i]])
+        };
+        (0..6).map(loss).sum::<f64>() / 6.0
+    }
+
+    fn least_loss(&self, norm: f64) -> f64 {
+        let soft: Vec<f64> = self.ones.iter().flat_map(|p| [1.0 - p, *p]).collect();
+        let data = Data::new(2, 2, Rows::Dense(&self.rows), Labels::Distributions(&soft)).expect("checked");
+        let best = best_in_hindsight(&data, Ball::Euclidean, norm, Stop::default()).expect("norm > 0");
+        (best.value - best.gap) / 6.0
+    }
+}
+
+/// Equation (1) for AIOLI, the expectation being the mean over fixed seeds. The state before the first round, whose
+/// expected loss is ln 2, is far beyond the bound: sampling it always would be noticed.
+#[test]
+fn the_expected_excess_loss_is_within_the_bound() {
+    let (world, rounds, norm) = (World::new(), 400, 2.0);
+    let least = world.least_loss(norm);
+    let setting = Setting { classes: 2, features: 2, radius: 1.0, norm, rounds: f64::from(rounds) };
+    let bound = aioli(&setting, 1.0 / (norm * norm)) / f64::from(rounds);
+    for size in [1, 8] {
+        let seeds = 60;
+        let mut total = 0.0;
+        for seed in 0..seeds {
+            let params = AioliParams { norm: Some(norm), ..Default::default() };
+            let aioli = Aioli::new(params, Problem::new(2, 2).with_radius(1.0), 0).expect("valid");
+            let untaught = world.expected_loss(&aioli) - least;
+            assert!(untaught > 2.0 * bound, "{untaught} {bound}");
+            let mut sampled = OnlineToBatch::new(aioli, size, seed);
+            let (mut at, mut rng) = (sampled.prediction(), Rng::new(seed, 7));
+            for _ in 0..rounds {
+                let row = rng.below(6) as usize;
+                let label = usize::from(rng.uniform() < world.ones[row]);
+                sampled.predict(world.row(row), &mut at);
+                sampled.update(world.row(row), Target::class(label), &at);
+            }
+            total += world.expected_loss(&sampled.into_parts().1) - least;
+        }
+        let excess = total / seeds as f64;
+        assert!(excess > 0.0 && excess <= bound, "{size}: {excess} {bound}");
+    }
+}
+
+#[test]
+fn a_saved_average_predicts_the_same() {
+    for (name, classes, size) in [("folklore", 3, 4), ("gaf", 5, 3), ("vaw", 1, 2), ("ogd", 3, 1)] {
+        let mut sampled = OnlineToBatch::new(make(name, classes), size, 1);
+        let (mut at, mut rng) = (sampled.prediction(), Rng::new(2, 0));
+        for t in 0..25 {
+            let x = row(&mut rng);
+            sampled.predict(Features::Dense(&x), &mut at);
+            let y = if classes == 1 { Target::value(x[1]) } else { Target::class(t % classes) };
+            sampled.update(Features::Dense(&x), y, &at);
+        }
+        let mut average = sampled.into_parts().1;
+        let archive = Archive::from_bytes(&average.archive().to_bytes()).expect("just written");
+        let loaded = Average::from_archive(&archive).expect("just written");
+        assert_eq!(loaded.members().len(), size);
+        let (mut at, mut want) = (loaded.prediction(), average.prediction());
+        for _ in 0..5 {
+            let x = row(&mut rng);
+            loaded.predict(Features::Dense(&x), &mut at);
+            average.predict(Features::Dense(&x), &mut want);
+            assert_eq!((&at.scores, &at.probabilities), (&want.scores, &want.probabilities));
+        }
+        match archive.model().map(drop) {
+            Ok(()) => assert_eq!(size, 1, "{name}"),
+            Err(error) => assert!(error.to_string().ends_with("predicts and learns no more"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn damaged_averages_are_refused() {
+    let mut parts = Average::new(vec![make("folklore", 3), make("folklore", 3)]);
+    let whole = parts.archive();
+    let refused = |change: &dyn Fn(&mut Archive), sentence: &str| {
+        let mut archive = whole.clone();
+        change(&mut archive);
+        let error = Average::from_archive(&archive).map(drop).expect_err("damaged").to_string();
+        assert!(error.contains(sentence), "{error}");
+    };
+    refused(&|archive| archive.set_text("snapshots", "0"), "it has no snapshots");
+    refused(&|archive| archive.set_text("snapshots", "99999999999"), "its metadata has no 'algorithm'");
+    refused(&|archive| archive.set_text("snapshots", "many"), "its 'snapshots': ");
+    refused(
+        &|archive| archive.nest("snapshot/1", Archive::of(&mut *make("folklore", 4))),
+        "its snapshots are of different kinds",
+    );
+}
+
+/// Saved in mid-stream, the reservoir goes on as it would have: generator, snapshots and all.
+#[test]
+fn the_reservoir_is_part_of_the_state() {
+    let new = || OnlineToBatch::new(make("folklore", 3), 2, 9);
+    let mut original = new();
+    plays(&mut original, 12);
+    let mut copy = new();
+    for (to, from) in copy.tensors().into_iter().zip(original.tensors()) {
+        assert_eq!(to.name, from.name);
+        copy_slot(from.slot, to.slot);
+    }
+    assert!(copy.restored());
+    for sampled in [&mut original, &mut copy] {
+        plays(sampled, 40);
+    }
+    let drawn = |sampled: OnlineToBatch<Box<dyn Model>>| -> Vec<(u64, Option<f64>)> {
+        let average = sampled.into_parts().1;
+        average.members().iter().map(|member| (member.rounds(), member.certificate())).collect()
+    };
+    assert_eq!(drawn(copy), drawn(original));
+}
+
+fn copy_slot(from: crate::state::Slot<'_>, to: crate::state::Slot<'_>) {
+    use crate::state::Slot::{Count, List, Real, Symmetric};
+    match (from, to) {
+        (Real { data: from, .. }, Real { data: to, .. }) => to.copy_from_slice(from),
+        (Symmetric { data: from, .. }, Symmetric { data: to, .. }) => to.copy_from_slice(from),
+        (List(from), List(to)) => to.clone_from(from),
+        (Count(from), Count(to)) => to.copy_from_slice(from),
+        _ => panic!("slots of different kinds"),
+    }
+}
+
+/// After the first round, memory is taken by snapshots alone: as often as the learner is copied.
+#[test]
+fn only_snapshots_allocate() {
+    let mut sampled = OnlineToBatch::new(make("folklore", 3), 1, 6);
+    let mut at = sampled.prediction();
+    let (mut rng, mut drawn) = (Rng::new(3, 0), 0);
+    for t in 0..200u64 {
+        let x = row(&mut rng);
+        let before = sampled.snapshots[0].rounds();
+        let mut next = None;
+        let taken = allocation_counter::measure(|| {
+            sampled.predict(Features::Dense(&x), &mut at);
+            sampled.update(Features::Dense(&x), Target::class(t as usize % 3), &at);
+            next = Some(sampled.snapshots[0].rounds());
+        });
+        let replaced = next != Some(before);
+        drawn += usize::from(replaced);
+        assert!(
+            t == 0 || replaced == (taken.count_total > 0),
+            "round {t}: {} allocations",
+            taken.count_total
+        );
+    }
+    // 1 + ln 200 = 6.3 in expectation.
+    assert!((2..=12).contains(&drawn), "{drawn}");
+}

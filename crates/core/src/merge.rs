@@ -1,0 +1,194 @@
+//! Merging learners that were trained on parts of the data (shards): their sufficient statistics add up.
+//!
+//! A second-order learner keeps a sum of quadratic surrogates, $\theta^\top A\theta + G^\top\theta$ with $A = \lambda I +
+//! \Delta$. Each surrogate is a lower bound of its round's loss on the whole ball of comparators, wherever it was expanded,
+//! and so is their sum over $S$ shards of the total loss. With $W_m = -\tfrac12 A^{-1}G$ the minimiser of the merged sum, counting
+//! all rounds that the shards predicted and all that the merged learner predicts, for every $W$ in the ball (derived from
+//! FOLKLORE's proof; spec 11):
+//!
+//! $$ A = \textstyle\sum_i A_i: \qquad \mathrm{Regret}(W) \le S\lambda\lVert W \rVert^2 + \sum_t r_t, \tag{1} $$
+//! $$ A = \lambda I + \textstyle\sum_i \Delta_i: \qquad \mathrm{Regret}(W) \le \lambda\lVert W \rVert^2 + (S-1)\lambda\lVert W_m \rVert^2 + \sum_t r_t. \tag{2} $$
+//!
+//! $r_t$ is what the learner that predicted round $t$ paid for it: $\tfrac14\mathrm{tr}(A_{t-1}^{-1}H_t)$ for FOLKLORE, its
+//! share of a multiple of $\ln\det A$ for the others; these sums add up too. The certificate of the merged learner holds
+//! as it stands, with its own regulariser, for either form.
+//!
+//! What does not follow: the predictions of one learner that saw all rows, since surrogates are expanded elsewhere (except
+//! for squared loss, where they are exact and (2) gives that learner's state), and its bound, since every shard pays its
+//! own logarithm. Merging is associative and commutative up to rounding; the first form multiplies $\lambda$, so with it all
+//! shards are merged at once or in groups of equal size.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::algorithm::{Algorithm, Model};
+use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::vector::axpy;
+use crate::learner::Predictor;
+use crate::param::{ParamError, Params, Value};
+use crate::problem::Problem;
+
+/// How often the regulariser is counted. $S$ is the number of parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Merge {
+    /// $S$ times: everything is added up, and the merged learner's $\lambda$ is $S\lambda$. Equation (1) of the [module](self).
+    #[default]
+    SumAll,
+    /// Once: the merged learner keeps $\lambda$. Equation (2) of the [module](self), whose guarantee has the further term
+    /// $(S-1)\lambda\lVert W_m \rVert^2$; the certificate has not.
+    LambdaOnce,
+}
+
+impl Merge {
+    /// Both.
+    pub const ALL: [Merge; 2] = [Merge::SumAll, Merge::LambdaOnce];
+
+    /// The name that `--how` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Merge::SumAll => "sum-all",
+            Merge::LambdaOnce => "lambda-once",
+        }
+    }
+
+    /// The merged learner's $\lambda$, where each of `parts` has `regularization`.
+    pub(crate) fn regularization(self, regularization: f64, parts: usize) -> f64 {
+        match self {
+            Merge::SumAll => parts as f64 * regularization,
+            Merge::LambdaOnce => regularization,
+        }
+    }
+}
+
+impl fmt::Display for Merge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Merge {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Merge::ALL.into_iter().find(|how| how.name() == name);
+        found.ok_or_else(|| format!("{name:?} is none of sum-all and lambda-once"))
+    }
+}
+
+/// Why models cannot be merged, in one sentence.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// No models.
+    #[error("there is nothing to merge; at least one model was needed")]
+    Nothing,
+    /// The algorithm has no sufficient statistics.
+    #[error("{0} cannot be merged: what it learns does not add up")]
+    Unsupported(&'static str),
+    /// Something in which all models must agree.
+    #[error("{what} = {found}: must be {needed}, as in the first model")]
+    Mismatch {
+        /// Which of the models, from 0.
+        part: usize,
+        /// What differs.
+        what: String,
+        /// Its value in that model.
+        found: String,
+        /// Its value in the first model.
+        needed: String,
+    },
+    /// After a huge row $A^{-1}$ may have lost what it had of other directions.
+    #[error("its statistics cannot be recovered: rounding has left no positive definite inverse of them")]
+    Singular {
+        /// Which of the models, from 0; `None`: their sum.
+        part: Option<usize>,
+    },
+    /// A learner that stores rows, and stops learning when there are too many.
+    #[error("together the models store {rows} rows; at most max_rounds = {most} can be merged")]
+    TooManyRows {
+        /// How many there would be.
+        rows: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// The merged learner cannot be made.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+}
+
+impl MergeError {
+    /// Which of the models is to blame, from 0, if it is one of them.
+    pub fn part(&self) -> Option<usize> {
+        match self {
+            Self::Mismatch { part, .. } => Some(*part),
+            Self::Singular { part } => *part,
+            _ => None,
+        }
+    }
+}
+
+/// Merges `models`, which must be of one algorithm, with equal parameters, classes and features.
+///
+/// The merged learner predicts, learns on and is saved like any other. Rounds, certificates' sums and, for learners that
+/// know it, the horizon add up; a seed is the first model's.
+///
+/// # Errors
+/// If the models do not match, or are of an algorithm without sufficient statistics.
+pub fn merge(models: &[&dyn Model], how: Merge) -> Result<Box<dyn Model>, MergeError> {
+    let (first, others) = models.split_first().ok_or(MergeError::Nothing)?;
+    first.merge_with(others, how)
+}
+
+/// Checks that `parts` agree in all that must be equal. Returns the first of them, and the problem of their merger: as far
+/// as is known, its rows are within the largest radius and its rounds add up.
+pub(crate) fn check<'a, L: Algorithm + Predictor>(parts: &[&'a L]) -> Result<(&'a L, Problem), MergeError> {
+    let (&first, others) = parts.split_first().ok_or(MergeError::Nothing)?;
+    let mut problem = first.problem().clone();
+    let values = first.params().values();
+    for (part, other) in (1..).zip(others) {
+        let theirs = other.problem();
+        let mismatch = |what: &str, found: String, needed: String| {
+            Err(MergeError::Mismatch { part, what: what.to_owned(), found, needed })
+        };
+        for (what, found, needed) in
+            [("classes", theirs.classes, problem.classes), ("features", theirs.features, problem.features)]
+        {
+            if found != needed {
+                return mismatch(what, found.to_string(), needed.to_string());
+            }
+        }
+        let other = other.params().values();
+        let shown = |value: Option<&Value>| value.map_or_else(|| "unset".to_owned(), Value::to_string);
+        for name in values.keys().chain(other.keys()) {
+            if values.get(name) != other.get(name) {
+                return mismatch(name, shown(other.get(name)), shown(values.get(name)));
+            }
+        }
+        problem.radius = problem.radius.zip(theirs.radius).map(|(a, b)| a.max(b));
+        problem.horizon = problem.horizon.zip(theirs.horizon).map(|(a, b)| a.saturating_add(b));
+    }
+    Ok((first, problem))
+}
+
+/// Gives `merged`, which is new, the sum of the matrices $A$ of `parts`, each with `regularization` $\lambda$ on its
+/// diagonal.
+pub(crate) fn add_inverses<'a>(
+    merged: &mut LowRankInverse,
+    parts: impl Iterator<Item = &'a LowRankInverse>,
+    how: Merge,
+    regularization: f64,
+) -> Result<(), MergeError> {
+    let side = merged.side();
+    let mut sum = vec![0.0; side * side];
+    for (at, part) in parts.enumerate() {
+        let mut a = part.precision().ok_or(MergeError::Singular { part: Some(at) })?;
+        if how == Merge::LambdaOnce && at > 0 {
+            a.iter_mut().step_by(side + 1).for_each(|diagonal| *diagonal -= regularization);
+        }
+        axpy(1.0, &a, &mut sum);
+    }
+    if merged.set_precision(sum) { Ok(()) } else { Err(MergeError::Singular { part: None }) }
+}
+
+#[cfg(test)]
+mod tests;
