@@ -2,7 +2,7 @@
 
 use divan::{Bencher, counter::ItemsCount};
 use noregret::example::{Features, Target};
-use noregret::learner::Classes;
+use noregret::learner::{Classes, Feedback};
 use noregret::problem::Problem;
 use noregret::registry::{ALGORITHMS, find};
 use noregret_benches::{labels, rows};
@@ -13,8 +13,12 @@ fn main() {
 
 const ROUNDS: usize = 256;
 
+fn full_information() -> impl Iterator<Item = &'static str> {
+    ALGORITHMS.iter().filter(|entry| entry.feedback != Feedback::Bandit).map(|entry| entry.about.name)
+}
+
 /// Predict and update on dense rows, 7 classes and 54 features where the learner takes them.
-#[divan::bench(args = ALGORITHMS.iter().map(|entry| entry.about.name), sample_count = 10)]
+#[divan::bench(args = full_information(), sample_count = 10)]
 fn round(bencher: Bencher<'_, '_>, name: &str) {
     let entry = find(name).expect("from the registry");
     let classes = match entry.about.accepts.classes {

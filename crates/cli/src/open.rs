@@ -104,7 +104,7 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
         // Known before the first pass, which takes memory for every column itself.
         let features = reader.columns().count() as usize + usize::from(intercept);
         let classes = settings.classes.map_or(2, |classes| classes as usize);
-        check_memory(args, entry, &Problem::new(classes, features).with_sparse(true))?;
+        check_memory(args, entry, settings, &Problem::new(classes, features).with_sparse(true))?;
     }
     let described = describe_reader(args, reader.as_ref());
     let facts = if reader.size().is_some() {
@@ -134,7 +134,7 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     });
     let problem =
         Problem { classes: facts.classes, features, radius, horizon: facts.rows, sparse: facts.sparse };
-    check_memory(args, entry, &problem)?;
+    check_memory(args, entry, settings, &problem)?;
     let learner = entry.make(&settings.params, problem, args.seed)?;
     let radius = match (learner.problem().radius, facts.radius) {
         (Some(radius), _) => radius,
@@ -290,9 +290,15 @@ fn survey_failure(data: &str, error: noregret_stream::survey::SurveyError) -> Fa
 }
 
 /// Refuses a learner whose state would not fit, before memory is taken.
-fn check_memory(args: &RunArgs, entry: &Entry, problem: &Problem) -> Result<(), Failure> {
+fn check_memory(
+    args: &RunArgs,
+    entry: &Entry,
+    settings: &Settings,
+    problem: &Problem,
+) -> Result<(), Failure> {
     let copies = 1 + args.batch_model.as_ref().map_or(0, |_| args.snapshots);
-    let mib = entry.numbers(problem).saturating_mul(8).saturating_mul(copies) >> 20;
+    let numbers = entry.numbers(&settings.params, problem)?;
+    let mib = numbers.saturating_mul(8).saturating_mul(copies) >> 20;
     if mib as u64 <= args.memory {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use crate::learner::{Accepts, OnlineLearner};
+use crate::learner::{Accepts, BanditLearner, OnlineLearner};
 use crate::merge::{Merge, MergeError};
 use crate::param::{ParamError, Params, Values};
 use crate::problem::Problem;
@@ -71,6 +71,11 @@ pub trait Algorithm: Sized {
     /// taken: a model file may claim any size.
     fn numbers(problem: &Problem) -> usize;
 
+    /// The same with these parameters, for algorithms whose size they decide.
+    fn numbers_for(_params: &Self::Params, problem: &Problem) -> usize {
+        Self::numbers(problem)
+    }
+
     /// The learner with the added-up sufficient statistics of `parts`, see [`merge`](crate::merge).
     ///
     /// # Errors
@@ -129,6 +134,73 @@ impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
 impl Clone for Box<dyn Model> {
     fn clone(&self) -> Self {
         self.boxed_clone()
+    }
+}
+
+/// A bandit learner as the fronts hold it.
+pub trait BanditModel: BanditLearner + State {
+    /// The description of its algorithm.
+    fn about(&self) -> &'static About;
+
+    /// The parameters in use, by name.
+    fn values(&self) -> Values;
+
+    /// A copy.
+    fn boxed_clone(&self) -> Box<dyn BanditModel>;
+}
+
+impl<L: Algorithm + BanditLearner + State + Clone + 'static> BanditModel for L {
+    fn about(&self) -> &'static About {
+        const { &L::ABOUT }
+    }
+
+    fn values(&self) -> Values {
+        self.params().values()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn BanditModel> {
+        Box::new(self.clone())
+    }
+}
+
+/// A learner of either kind of feedback.
+pub enum AnyModel {
+    /// It learns from the truth.
+    Full(Box<dyn Model>),
+    /// It learns from whether the played label was right.
+    Bandit(Box<dyn BanditModel>),
+}
+
+impl AnyModel {
+    /// The learner, if it learns from the truth.
+    pub fn full(self) -> Result<Box<dyn Model>, ParamError> {
+        match self {
+            AnyModel::Full(model) => Ok(model),
+            AnyModel::Bandit(model) => {
+                let need = "one that learns from the label, not from bandit feedback";
+                Err(ParamError::invalid("learner", model.about().name, need))
+            }
+        }
+    }
+
+    /// The learner, if it learns from bandit feedback.
+    pub fn bandit(self) -> Result<Box<dyn BanditModel>, ParamError> {
+        match self {
+            AnyModel::Bandit(model) => Ok(model),
+            AnyModel::Full(model) => Err(ParamError::invalid(
+                "learner",
+                model.about().name,
+                "one that learns from bandit feedback",
+            )),
+        }
+    }
+
+    /// Its state.
+    pub fn state(&mut self) -> &mut dyn State {
+        match self {
+            AnyModel::Full(model) => model.as_mut(),
+            AnyModel::Bandit(model) => model.as_mut(),
+        }
     }
 }
 

@@ -268,5 +268,78 @@ pub fn gaptron(setting: &Setting, rate: f64, exploration: f64) -> f64 {
     setting.norm.powi(2) / (2.0 * rate) + exploration * setting.rounds * (setting.k() - 1.0) / setting.k()
 }
 
+/// Gaptron's expected mistakes beyond the comparator's surrogate loss with rates that never rise, projected to the ball of
+/// radius $D$ (`norm`): $2D^2/\eta_T + \frac{K-1}{K}\sum_t \gamma_t$.
+///
+/// For any $U$ in the ball, with every $\eta_t$ at most [`crate::loss::gap::Surrogate::bandit_rate`] at $\gamma_t$;
+/// `last_rate` is $\eta_T$ and `exploration_sum` $\sum_t \gamma_t$. Derived: gradient descent with changing rates in a
+/// ball of diameter $2D$.
+pub fn gaptron_any_horizon(classes: usize, norm: f64, last_rate: f64, exploration_sum: f64) -> f64 {
+    let k = classes as f64;
+    2.0 * norm.powi(2) / last_rate + exploration_sum * (k - 1.0) / k
+}
+
+/// Banditron's expected mistakes: $M_g + \gamma T$, where $M_g$ solves
+/// $M_g = H + XU\sqrt{2(\frac K\gamma M_g + \gamma T)}$.
+///
+/// For any comparator of Frobenius norm $U$ (`setting.norm`) and total multiclass hinge loss $H$, and `exploration`
+/// $0 < \gamma \le 1/2$. Kakade, Shalev-Shwartz, Tewari (2008), Theorem 2, before it is simplified.
+pub fn banditron(setting: &Setting, hinge_sum: f64, exploration: f64) -> f64 {
+    let double = 2.0 * (setting.norm * setting.radius).powi(2);
+    let (slope, forced) = (double * setting.k() / exploration, exploration * setting.rounds);
+    // (M - H)² = slope M + double γT, solved for its larger root.
+    let half = hinge_sum + 0.5 * slope;
+    half + (half * half - hinge_sum * hinge_sum + double * forced).sqrt() + forced
+}
+
+/// SOBA's expected mistakes: $L_\eta + \frac{a\eta}{2-\eta} U^2 + \frac{K}{\gamma\eta(2-\eta)} Q + \gamma T$.
+///
+/// SOBA's Theorem 2, for a fixed `exploration` $\gamma > 0$. `eta_loss_sum`, `eta` and `regularization` are those of
+/// [`second_order_perceptron`], `setting.norm` is $U$, and `quadratic_sum` $Q = \mathbb{E}\sum_t n_t z_t^\top A_t^{-1} z_t$, at most
+/// [`second_order_perceptron_log`].
+pub fn soba(
+    setting: &Setting,
+    eta_loss_sum: f64,
+    eta: f64,
+    regularization: f64,
+    exploration: f64,
+    quadratic_sum: f64,
+) -> f64 {
+    let weighted = setting.k() / exploration * quadratic_sum;
+    second_order_perceptron(eta_loss_sum, eta, regularization, setting.norm, weighted)
+        + exploration * setting.rounds
+}
+
+/// The expected mistakes of SOBA by reduction beyond the comparator's total $\eta$-loss:
+/// $5(\frac1\alpha + 2GD) Kd\ln T + \gamma T$, $\alpha = \frac\gamma K \eta(2-\eta)/8$,
+/// $G = \frac K\gamma \frac{4\sqrt2X}{2-\eta}$.
+///
+/// For comparators of Frobenius norm at most $D$ (`setting.norm`), $\eta \le 1/\max(2XD, 1)$, and online Newton steps with the
+/// default constants. SOBA's appendix E, with its constants corrected.
+pub fn soba_reduction(setting: &Setting, eta: f64, exploration: f64) -> f64 {
+    let weight = setting.k() / exploration;
+    let inverse_concavity = 8.0 * weight / (eta * (2.0 - eta));
+    let gradient = weight * 4.0 * SQRT_2 * setting.radius / (2.0 - eta);
+    let newton = 5.0 * (inverse_concavity + 2.0 * gradient * setting.norm);
+    newton * setting.k() * setting.d() * setting.rounds.max(2.0).ln() + exploration * setting.rounds
+}
+
+/// The expected mistakes of the reduction to full-information logistic regression, beyond the comparator's log loss:
+/// $\frac K\gamma R + \gamma T$, where the base learner's regret is at most $R$ (`base_regret`).
+///
+/// FOLKLORE's Theorem 4.1, before $\gamma$ is chosen.
+pub fn bandit_reduction(setting: &Setting, base_regret: f64, exploration: f64) -> f64 {
+    setting.k() / exploration * base_regret + exploration * setting.rounds
+}
+
+/// EXP4's expected mistakes beyond those of the best of `policies` $M$ policies, with a constant `rate` $\eta$:
+/// $\frac{\ln M}{\eta} + \frac{\eta KT}{2(1-\gamma)} + \gamma T$, for `exploration` $\gamma < 1$.
+///
+/// Auer et al. (2002) for losses; derived as in their proof.
+pub fn exp4(setting: &Setting, policies: usize, rate: f64, exploration: f64) -> f64 {
+    let variance = 0.5 * rate * setting.k() * setting.rounds / (1.0 - exploration);
+    (policies as f64).ln() / rate + variance + exploration * setting.rounds
+}
+
 #[cfg(test)]
 mod tests;

@@ -111,21 +111,52 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 }
 
 /// Learns from one bit a round: was the played label right? (bandit feedback)
+///
+/// A round is three calls: [`predict`](BanditLearner::predict), [`play`](BanditLearner::play) and
+/// [`learn`](BanditLearner::learn). The [`Decision`] that goes through them is plain data; the learner keeps no table of
+/// pending ones. What late, reordered or lost feedback does is said in [`crate::bandit`].
 pub trait BanditLearner: Send + Sync {
     /// The problem this was made for, with the values in use.
     fn problem(&self) -> &Problem;
 
-    /// Decides which label to play for `x`, drawing what it needs from `uniforms` in a documented order.
+    /// Writes scores, distribution, greedy class, exploration rate and round for `x` to `out`, whose buffers take the
+    /// sizes that they need: any decision serves, an empty one too.
     ///
-    /// Pure but for the numbers drawn; the decision is plain data, and the learner keeps no table of pending ones.
-    fn act(&self, x: Features<'_>, uniforms: &mut dyn Uniforms, out: &mut Decision);
+    /// Pure: calling it twice, or for a row that is never played, changes nothing.
+    fn predict(&self, x: Features<'_>, out: &mut Decision);
+
+    /// Draws the label that `out`, written by [`BanditLearner::predict`], plays: the explore coin first, for learners
+    /// that toss one ([`Uniforms::coin`]), then the label ([`Uniforms::uniform`]).
+    fn play(&self, uniforms: &mut dyn Uniforms, out: &mut Decision) {
+        out.draw(uniforms.uniform());
+    }
+
+    /// Predicts and plays.
+    fn act(&self, x: Features<'_>, uniforms: &mut dyn Uniforms, out: &mut Decision) {
+        self.predict(x, out);
+        self.play(uniforms, out);
+    }
 
     /// Learns whether the label of `taken` was right for `x`. May come late and out of order; importance weights
     /// are those of the decision.
+    ///
+    /// # Panics
+    /// If dimensions do not match: a programmer error. Decisions from outside are checked by [`Decision::check`].
     fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool);
 
     /// Rounds learnt so far.
     fn rounds(&self) -> u64;
+}
+
+/// What a learner is told of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// The truth: [`OnlineLearner`].
+    Full,
+    /// Whether the played label was right: [`BanditLearner`].
+    Bandit,
+    /// Either, as the parameter `mode` says.
+    Either,
 }
 
 /// The targets that a learner can learn from.

@@ -24,7 +24,8 @@
 //! # The map
 //!
 //! * [`problem`], [`example`], [`prediction`]: what is known of a stream, a round's input, a round's output.
-//! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each.
+//! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each;
+//!   [`bandit`]: learners that see whether the played label was right.
 //! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
 //! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
 //! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
@@ -36,6 +37,7 @@
 //! [`Features`](example::Features)).
 
 pub mod algorithm;
+pub mod bandit;
 pub mod batch;
 pub mod bounds;
 pub mod example;

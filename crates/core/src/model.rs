@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
-use crate::algorithm::{Model, check_problem};
+use crate::algorithm::{About, AnyModel, BanditModel, Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
 use crate::replace::Replacement;
-use crate::state::Slot;
+use crate::state::{Slot, State};
 
 /// The version of the file format. Files of another version are refused.
 pub const FORMAT_VERSION: &str = "1";
@@ -91,11 +91,20 @@ pub enum Data {
 impl Archive {
     /// An archive of `model`: tensors under `learner/`, and the texts that [`Archive::model`] needs.
     pub fn of(model: &mut dyn Model) -> Self {
+        Self::made(model.about(), &model.values(), &model.problem().clone(), model)
+    }
+
+    /// An archive of a bandit learner.
+    pub fn of_bandit(model: &mut dyn BanditModel) -> Self {
+        Self::made(model.about(), &model.values(), &model.problem().clone(), model)
+    }
+
+    fn made(about: &About, values: &Values, problem: &Problem, state: &mut dyn State) -> Self {
         let mut archive = Self::default();
-        archive.set_text("algorithm", model.about().name);
-        archive.set_text("params", serde_json::to_string(&model.values()).expect("plain values"));
-        archive.set_text("problem", serde_json::to_string(model.problem()).expect("plain numbers"));
-        for tensor in model.tensors() {
+        archive.set_text("algorithm", about.name);
+        archive.set_text("params", serde_json::to_string(values).expect("plain values"));
+        archive.set_text("problem", serde_json::to_string(problem).expect("plain numbers"));
+        for tensor in state.tensors() {
             let numbers = match tensor.slot {
                 Slot::Real { shape, data } => Numbers { shape, data: Data::Real(data.to_vec()) },
                 Slot::Symmetric { side, data } => {
@@ -110,8 +119,18 @@ impl Archive {
         archive
     }
 
-    /// The learner that this is an archive of, ready to continue.
+    /// The learner that this is an archive of, ready to continue; an error if it learns from bandit feedback.
     pub fn model(&self) -> Result<Box<dyn Model>, ModelError> {
+        Ok(self.any_model()?.full()?)
+    }
+
+    /// The bandit learner that this is an archive of, ready to continue; an error if it learns from the truth.
+    pub fn bandit_model(&self) -> Result<Box<dyn BanditModel>, ModelError> {
+        Ok(self.any_model()?.bandit()?)
+    }
+
+    /// The learner that this is an archive of, ready to continue.
+    pub fn any_model(&self) -> Result<AnyModel, ModelError> {
         if self.text("snapshots").is_some() {
             return Err(ModelError::Average);
         }
@@ -121,11 +140,11 @@ impl Archive {
         check_problem(entry.about, &problem)?;
         let stored = self.tensors.values().map(|tensor| tensor.data.len()).fold(0, usize::saturating_add);
         // A symmetric matrix is stored by half.
-        if entry.numbers(&problem) > stored.saturating_mul(2) {
+        if entry.numbers(&params, &problem)? > stored.saturating_mul(2) {
             return Err(damaged(format!("{} numbers are too few for its dimensions", stored)));
         }
-        let mut model = entry.make(&params, problem, 0)?;
-        for tensor in model.tensors() {
+        let mut model = entry.make_any(&params, problem, 0)?;
+        for tensor in model.state().tensors() {
             let name = format!("learner/{}", tensor.name);
             let stored = self.tensor(&name)?;
             let wrong_shape = |shape: &[usize]| {
@@ -160,7 +179,7 @@ impl Archive {
                 _ => return Err(damaged(format!("tensor '{name}' has the wrong type"))),
             }
         }
-        if !model.restored() {
+        if !model.state().restored() {
             return Err(damaged("its state contradicts itself".to_owned()));
         }
         Ok(model)

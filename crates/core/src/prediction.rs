@@ -111,18 +111,120 @@ pub struct Decision {
     pub round: u64,
     /// The class that was played.
     pub label: u32,
-    /// The probability with which it was played: the one that importance weights use.
+    /// The probability with which it was played, > 0: the one that importance weights use.
     pub probability: f64,
     /// The class with the best score.
     pub greedy: u32,
-    /// The exploration rate $\gamma_t$ in force.
+    /// The exploration rate $\gamma_t$ in force, in [0, 1].
     pub exploration: f64,
     /// Whether the explore coin came up, for learners that toss one.
     pub explored: Option<bool>,
     /// Scores of all classes.
     pub scores: Vec<f64>,
-    /// The whole distribution the label was drawn from.
+    /// The whole distribution $p_t$ the label was drawn from.
     pub distribution: Vec<f64>,
+    /// The distribution $q_t$ that exploration was mixed into, for learners whose $q_t$ is not all on `greedy`; else empty.
+    pub forecast: Vec<f64>,
+    /// Room for the learner's `predict`, and what its `learn` can reuse. Never needed to learn.
+    #[serde(skip)]
+    pub(crate) work: Prediction,
+}
+
+/// Why a decision is none that a learner can learn from, in one sentence.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the decision's {field} is {value}: must be {need}")]
+pub struct DecisionError {
+    /// The field.
+    pub field: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What was needed.
+    pub need: String,
+}
+
+impl Decision {
+    /// Checks a decision that comes from outside (a log, a client) for a learner of `classes` classes.
+    pub fn check(&self, classes: usize) -> Result<(), DecisionError> {
+        let refuse = |field, value: &dyn std::fmt::Display, need: String| {
+            Err(DecisionError { field, value: value.to_string(), need })
+        };
+        for (field, label) in [("label", self.label), ("greedy", self.greedy)] {
+            if label as usize >= classes {
+                return refuse(field, &label, format!("a class from 0 to {}", classes - 1));
+            }
+        }
+        if !(self.probability > 0.0 && self.probability <= 1.0) {
+            return refuse("probability", &self.probability, "in (0, 1]".to_owned());
+        }
+        if !(0.0..=1.0).contains(&self.exploration) {
+            return refuse("exploration", &self.exploration, "in [0, 1]".to_owned());
+        }
+        if self.round == 0 {
+            return refuse("round", &self.round, "at least 1".to_owned());
+        }
+        let lists = [
+            ("scores", &self.scores, f64::NEG_INFINITY),
+            ("distribution", &self.distribution, 0.0),
+            ("forecast", &self.forecast, 0.0),
+        ];
+        for (field, list, least) in lists {
+            let empty = field == "forecast" && list.is_empty();
+            if list.len() != classes && !empty {
+                return refuse(field, &format!("of length {}", list.len()), format!("of length {classes}"));
+            }
+            if let Some(number) = list.iter().find(|number| !number.is_finite() || **number < least) {
+                let need = if least == 0.0 { "finite numbers >= 0" } else { "finite numbers" };
+                return refuse(field, number, need.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the decision of round `round` among `classes` classes, with room for a score and a probability of each.
+    pub(crate) fn start(&mut self, classes: usize, round: u64) {
+        self.round = round;
+        self.explored = None;
+        self.scores.resize(classes, 0.0);
+        self.distribution.resize(classes, 0.0);
+        self.forecast.clear();
+    }
+
+    /// Plays the best score, but with probability `rate` a uniformly random class.
+    pub(crate) fn explore_greedily(&mut self, rate: f64) {
+        let top = argmax(&self.scores);
+        self.greedy = Label::from(top).0;
+        self.exploration = rate;
+        mix(top, rate, &mut self.distribution);
+    }
+
+    /// Plays `forecast`, but with probability `rate` $= \gamma$ a uniformly random class: $p = (1 - \gamma) q + \gamma/K$.
+    pub(crate) fn explore_forecast(&mut self, rate: f64) {
+        self.greedy = Label::from(argmax(&self.scores)).0;
+        self.exploration = rate;
+        let uniform = rate / self.forecast.len() as f64;
+        for (p, q) in self.distribution.iter_mut().zip(&self.forecast) {
+            *p = (1.0 - rate) * q + uniform;
+        }
+    }
+
+    /// Draws the label from the distribution by `uniform` in [0, 1).
+    pub(crate) fn draw(&mut self, uniform: f64) {
+        self.label = draw(&self.distribution, uniform).0;
+        self.probability = self.distribution[self.label as usize];
+    }
+
+    /// Tosses the explore coin by `coin` in [0, 1), then draws the label by `uniform`: uniformly, or from the forecast.
+    pub(crate) fn toss_and_draw(&mut self, coin: f64, uniform: f64) {
+        let explored = coin < self.exploration;
+        self.explored = Some(explored);
+        self.label = if explored {
+            let classes = self.distribution.len();
+            ((uniform * classes as f64) as usize).min(classes - 1) as u32
+        } else {
+            draw(&self.forecast, uniform).0
+        };
+        self.probability = self.distribution[self.label as usize];
+    }
 }
 
 #[cfg(test)]
@@ -149,5 +251,71 @@ mod tests {
             assert_eq!(draw(&p, uniform), Label(class), "u = {uniform}");
         }
         assert_eq!(draw(&[0.3, 0.3, 0.0], 0.9), Label(1), "rounding leaves none: the last with p > 0");
+    }
+
+    fn decision() -> Decision {
+        let mut decision = Decision { scores: vec![1.0, 2.0, 0.0], ..Decision::default() };
+        decision.start(3, 1);
+        decision.explore_greedily(0.3);
+        decision.draw(0.05);
+        decision
+    }
+
+    #[test]
+    fn decisions_survive_json() {
+        let decision = decision();
+        assert_eq!((decision.label, decision.greedy, decision.probability), (0, 1, 0.3 / 3.0));
+        let json = serde_json::to_string(&decision).expect("plain data");
+        let back: Decision = serde_json::from_str(&json).expect("just written");
+        assert_eq!(back, decision);
+    }
+
+    #[test]
+    fn bad_decisions_are_refused() {
+        assert_eq!(decision().check(3), Ok(()));
+        let error = |change: fn(&mut Decision)| {
+            let mut decision = decision();
+            change(&mut decision);
+            decision.check(3).expect_err("changed for the worse").to_string()
+        };
+        assert_eq!(error(|d| d.label = 3), "the decision's label is 3: must be a class from 0 to 2");
+        assert_eq!(error(|d| d.probability = 0.0), "the decision's probability is 0: must be in (0, 1]");
+        assert_eq!(
+            error(|d| d.exploration = f64::NAN),
+            "the decision's exploration is NaN: must be in [0, 1]"
+        );
+        assert_eq!(error(|d| d.round = 0), "the decision's round is 0: must be at least 1");
+        assert_eq!(
+            error(|d| d.scores.truncate(2)),
+            "the decision's scores is of length 2: must be of length 3"
+        );
+        assert_eq!(
+            error(|d| d.scores[1] = f64::INFINITY),
+            "the decision's scores is inf: must be finite numbers"
+        );
+        assert_eq!(
+            error(|d| d.forecast = vec![0.5, -0.5, 1.0]),
+            "the decision's forecast is -0.5: must be finite numbers >= 0"
+        );
+    }
+
+    /// The coin decides between the uniform distribution and the forecast; over both, the label has distribution p.
+    #[test]
+    fn a_tossed_coin_gives_the_same_distribution() {
+        let mut decision = decision();
+        decision.forecast = vec![0.5, 0.25, 0.25];
+        decision.explore_forecast(0.25);
+        let (steps, mut counts) = (48, [0.0; 3]);
+        for coin in 0..steps {
+            for uniform in 0..steps {
+                let at = |step: i32| (f64::from(step) + 0.5) / f64::from(steps);
+                decision.toss_and_draw(at(coin), at(uniform));
+                assert_eq!(decision.explored, Some(4 * coin < steps));
+                counts[decision.label as usize] += 1.0 / f64::from(steps * steps);
+            }
+        }
+        for (count, p) in counts.iter().zip(&decision.distribution) {
+            assert!((count - p).abs() < 1e-12, "{counts:?} for {:?}", decision.distribution);
+        }
     }
 }

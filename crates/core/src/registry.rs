@@ -1,6 +1,14 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
-use crate::algorithm::{About, Algorithm, Model, check_problem};
+use crate::algorithm::{About, Algorithm, AnyModel, BanditModel, Model, check_problem};
+use crate::bandit::banditron::Banditron;
+use crate::bandit::confidit::{Confidit, DiagonalRidge, FullRidge};
+use crate::bandit::exp4::Exp4;
+use crate::bandit::gaptron::BanditGaptron;
+use crate::bandit::newtron::Newtron;
+use crate::bandit::reduction::BanditReduction;
+use crate::bandit::soba::Soba;
+use crate::bandit::soba_reduction::SobaReduction;
 use crate::full::aggregating::Aggregating;
 use crate::full::aioli::Aioli;
 use crate::full::folklore::Folklore;
@@ -15,8 +23,10 @@ use crate::full::ons_diag::OnsDiag;
 use crate::full::perceptron::Perceptron;
 use crate::full::second_order_perceptron::SecondOrderPerceptron;
 use crate::full::vaw::Vaw;
+use crate::kernel::quadratic_leader::{DiagonalLeader, FullLeader};
 use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric};
-use crate::param::{ParamError, ParamInfo, Params, Values, nearest};
+use crate::learner::Feedback;
+use crate::param::{ParamError, ParamInfo, Params, Value, Values, nearest};
 use crate::problem::Problem;
 
 /// Every algorithm, in the order in which people are shown them.
@@ -35,13 +45,23 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Perceptron>(),
     Entry::full::<SecondOrderPerceptron<FullMetric>>(),
     Entry::full::<SecondOrderPerceptron<DiagonalMetric>>(),
-    Entry::full::<Gaptron<Logistic>>(),
-    Entry::full::<Gaptron<Hinge>>(),
-    Entry::full::<Gaptron<Smooth>>(),
+    Entry::either::<Gaptron<Logistic>, BanditGaptron<Logistic>>(),
+    Entry::either::<Gaptron<Hinge>, BanditGaptron<Hinge>>(),
+    Entry::either::<Gaptron<Smooth>, BanditGaptron<Smooth>>(),
+    Entry::bandit::<Banditron>(),
+    Entry::bandit::<Newtron<FullLeader>>(),
+    Entry::bandit::<Newtron<DiagonalLeader>>(),
+    Entry::bandit::<Soba<FullMetric>>(),
+    Entry::bandit::<Soba<DiagonalMetric>>(),
+    Entry::bandit::<SobaReduction>(),
+    Entry::bandit::<Confidit<FullRidge>>(),
+    Entry::bandit::<Confidit<DiagonalRidge>>(),
+    Entry::bandit::<BanditReduction>(),
+    Entry::bandit::<Exp4>(),
 ];
 
 /// A learner, or why there is none.
-type Made = Result<Box<dyn Model>, ParamError>;
+type Made = Result<AnyModel, ParamError>;
 
 /// An algorithm of the registry: plain data, and the function that makes its learner.
 #[derive(Clone, Copy, Debug)]
@@ -50,30 +70,103 @@ pub struct Entry {
     pub about: &'static About,
     /// Its parameters.
     pub params: &'static [ParamInfo],
+    /// What it is told of a round.
+    pub feedback: Feedback,
     make: fn(&Values, Problem, u64) -> Made,
     check_names: fn(&Values) -> Result<(), ParamError>,
-    numbers: fn(&Problem) -> usize,
+    numbers: fn(&Values, &Problem) -> Result<usize, ParamError>,
 }
 
 impl Entry {
     /// An algorithm that learns from full information.
     const fn full<L: Algorithm + Model + 'static>() -> Self {
         Self {
-            about: const { &L::ABOUT },
-            params: L::Params::FIELDS,
+            feedback: Feedback::Full,
             make: |values, problem, seed| {
                 let params = L::Params::from_values(L::ABOUT.name, values)?;
-                Ok(Box::new(L::new(params, problem, seed)?))
+                Ok(AnyModel::Full(Box::new(L::new(params, problem, seed)?)))
             },
-            check_names: |values| L::Params::from_values(L::ABOUT.name, values).map(drop),
-            numbers: L::numbers,
+            ..Self::described::<L>()
         }
     }
 
-    /// Makes a learner for `problem` with the parameters `values`; names not given take the theorem's default.
-    pub fn make(&self, values: &Values, problem: Problem, seed: u64) -> Result<Box<dyn Model>, ParamError> {
+    /// An algorithm that learns from bandit feedback.
+    const fn bandit<L: Algorithm + BanditModel + 'static>() -> Self {
+        Self {
+            feedback: Feedback::Bandit,
+            make: |values, problem, seed| {
+                let params = L::Params::from_values(L::ABOUT.name, values)?;
+                Ok(AnyModel::Bandit(Box::new(L::new(params, problem, seed)?)))
+            },
+            ..Self::described::<L>()
+        }
+    }
+
+    /// An algorithm that learns from full information as `F`, and from bandit feedback as `B` where the parameter `mode`
+    /// says so.
+    const fn either<F, B>() -> Self
+    where
+        F: Algorithm + Model + 'static,
+        B: Algorithm<Params = F::Params> + BanditModel + 'static,
+    {
+        Self {
+            feedback: Feedback::Either,
+            make: |values, problem, seed| {
+                let params = F::Params::from_values(F::ABOUT.name, values)?;
+                if values.get("mode") == Some(&Value::from("bandit")) {
+                    Ok(AnyModel::Bandit(Box::new(B::new(params, problem, seed)?)))
+                } else {
+                    Ok(AnyModel::Full(Box::new(F::new(params, problem, seed)?)))
+                }
+            },
+            ..Self::described::<F>()
+        }
+    }
+
+    /// What does not depend on the feedback.
+    const fn described<L: Algorithm>() -> Self {
+        Self {
+            about: const { &L::ABOUT },
+            params: L::Params::FIELDS,
+            feedback: Feedback::Full,
+            make: |_, _, _| unreachable!("replaced by whoever knows the feedback"),
+            check_names: |values| L::Params::from_values(L::ABOUT.name, values).map(drop),
+            numbers: |values, problem| {
+                Ok(L::numbers_for(&L::Params::from_values(L::ABOUT.name, values)?, problem))
+            },
+        }
+    }
+
+    /// Makes a learner for `problem` with the parameters `values`, of the kind of feedback that they ask for; names
+    /// not given take the theorem's default.
+    pub fn make_any(&self, values: &Values, problem: Problem, seed: u64) -> Made {
         check_problem(self.about, &problem)?;
         (self.make)(values, problem, seed)
+    }
+
+    /// The same for a learner that learns from the truth.
+    ///
+    /// # Errors
+    /// Also where the algorithm learns from bandit feedback only.
+    pub fn make(&self, values: &Values, problem: Problem, seed: u64) -> Result<Box<dyn Model>, ParamError> {
+        self.make_any(values, problem, seed)?.full()
+    }
+
+    /// The same for a learner of bandit feedback; `mode = bandit` need not be said.
+    ///
+    /// # Errors
+    /// Also where the algorithm needs the truth.
+    pub fn make_bandit(
+        &self,
+        values: &Values,
+        problem: Problem,
+        seed: u64,
+    ) -> Result<Box<dyn BanditModel>, ParamError> {
+        let mut values = values.clone();
+        if self.feedback == Feedback::Either {
+            values.entry("mode".to_owned()).or_insert_with(|| Value::from("bandit"));
+        }
+        self.make_any(&values, problem, seed)?.bandit()
     }
 
     /// Checks the names and types of `values` alone, before the problem is known.
@@ -86,9 +179,9 @@ impl Entry {
         check_problem(self.about, problem)
     }
 
-    /// How many 8-byte numbers the state of a learner for `problem` takes.
-    pub fn numbers(&self, problem: &Problem) -> usize {
-        (self.numbers)(problem)
+    /// How many 8-byte numbers the state of a learner for `problem` takes, with the parameters `values`.
+    pub fn numbers(&self, values: &Values, problem: &Problem) -> Result<usize, ParamError> {
+        (self.numbers)(values, problem)
     }
 
     /// The field `name` of the parameters, if there is one.

@@ -8,6 +8,11 @@ use rand_distr::{Distribution, StandardNormal};
 pub trait Uniforms {
     /// The next number.
     fn uniform(&mut self) -> f64;
+
+    /// The number that an explore coin is tossed by: the next one, unless the source keeps a number apart for it.
+    fn coin(&mut self) -> f64 {
+        self.uniform()
+    }
 }
 
 /// A seeded generator whose output never changes between versions or machines.

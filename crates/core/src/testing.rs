@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::example::{Features, Target};
-use crate::learner::OnlineLearner;
+use crate::learner::{BanditLearner, OnlineLearner};
+use crate::prediction::Decision;
 use crate::rng::{Rng, Uniforms};
 
 /// `testdata/vectors/<name>.json`, a reference that is part of the project.
@@ -120,4 +121,59 @@ pub(crate) fn unit_rows(seed: u64, count: usize, features: usize) -> Vec<Vec<f64
             x.iter().map(|x| x / norm).collect()
         })
         .collect()
+}
+
+/// What becomes of a bandit learner with each played label.
+pub(crate) struct Outcomes<L> {
+    decision: Decision,
+    learners: Vec<L>,
+}
+
+impl<L: BanditLearner + Clone> Outcomes<L> {
+    /// Plays each label in turn on `x` of class `y`, and returns the expected change of `measure` beside the outcomes.
+    pub(crate) fn of(
+        learner: &L,
+        x: Features<'_>,
+        y: usize,
+        measure: impl Fn(&L) -> Vec<f64>,
+    ) -> (Vec<f64>, Self) {
+        let mut decision = Decision::default();
+        learner.predict(x, &mut decision);
+        let before = measure(learner);
+        let (mut expected, mut learners) = (vec![0.0; before.len()], Vec::new());
+        for label in 0..decision.distribution.len() {
+            decision.label = label as u32;
+            decision.probability = decision.distribution[label];
+            let mut after = learner.clone();
+            after.learn(x, &decision, label == y);
+            for ((sum, after), before) in expected.iter_mut().zip(measure(&after)).zip(&before) {
+                *sum += decision.probability * (after - before);
+            }
+            learners.push(after);
+        }
+        (expected, Self { decision, learners })
+    }
+
+    /// The decision, but for the label.
+    pub(crate) fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// The learner after `label` was played.
+    pub(crate) fn played(&mut self, label: usize) -> L {
+        self.learners.swap_remove(label)
+    }
+}
+
+/// The weights of a learner whose scores are linear in the row, by feature: its scores at the unit vectors.
+pub(crate) fn linear_weights(learner: &dyn BanditLearner) -> Vec<f64> {
+    let features = learner.problem().features;
+    let mut at = Decision::default();
+    let columns = (0..features).map(|i| {
+        let mut unit = vec![0.0; features];
+        unit[i] = 1.0;
+        learner.predict(Features::Dense(&unit), &mut at);
+        at.scores.clone()
+    });
+    columns.collect::<Vec<_>>().concat()
 }

@@ -5,6 +5,12 @@
 
 use allocation_counter::measure;
 use noregret::example::Features;
+use noregret::learner::Feedback;
+use noregret::param::Values;
+use noregret::prediction::Decision;
+use noregret::problem::Problem;
+use noregret::registry::ALGORITHMS;
+use noregret::rng::Rng;
 
 #[allow(dead_code, reason = "shared with the other laws")]
 mod support;
@@ -81,6 +87,37 @@ fn looking_ahead_allocates_once() {
         let taken = measure(|| play(block, 60));
         assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
     });
+}
+
+#[test]
+fn bandit_rounds_allocate_nothing() {
+    for entry in ALGORITHMS.iter().filter(|entry| entry.feedback != Feedback::Full) {
+        for late in [false, true] {
+            let problem = Problem::new(3, 16).with_radius(1.0).with_horizon(1000);
+            let mut learner = entry.make_bandit(&Values::new(), problem, 0).expect("defaults are valid");
+            let rounds = support::stream(3, 16, 1, 60);
+            let mut uniforms = Rng::new(1, 0);
+            let mut decisions = [Decision::default(), Decision::default()];
+            let mut play = |rounds: &[Round]| {
+                for pair in rounds.chunks_exact(2) {
+                    for (round, taken) in pair.iter().zip(&mut decisions) {
+                        learner.act(round.dense(), &mut uniforms, taken);
+                        if !late {
+                            learner.learn(round.sparse(), taken, taken.label as usize == round.class());
+                        }
+                    }
+                    for (round, taken) in pair.iter().zip(&decisions).rev().filter(|_| late) {
+                        learner.learn(round.dense(), taken, taken.label as usize == round.class());
+                    }
+                }
+            };
+            // The first rounds size the decisions, and make the workspace of the linear-algebra crate.
+            play(&rounds);
+            let taken = measure(|| play(&rounds));
+            let name = entry.about.name;
+            assert_eq!(taken.count_total, 0, "{name}, late: {late}: {} bytes", taken.bytes_total);
+        }
+    }
 }
 
 #[test]

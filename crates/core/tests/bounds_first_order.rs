@@ -1,6 +1,7 @@
 //! The theorems of the simple learners, asserted: on random, cyclic and adversarial streams, against many comparators.
 
 use noregret::algorithm::Algorithm;
+use noregret::bandit::exploration::Exploration;
 use noregret::bounds::{self, Setting};
 use noregret::example::{Features, Target};
 use noregret::full::aggregating::{Aggregating, AggregatingParams};
@@ -194,7 +195,7 @@ fn gaptron_keeps_its_bound<L: Loss>() {
                 let rate = share * L::SURROGATE.full_information_rate(k, 1.0);
                 let params = GaptronParams {
                     rate: Some(rate),
-                    exploration: Some(exploration),
+                    exploration: Some(Exploration::Rate(exploration)),
                     norm: Some(ball),
                     ..Default::default()
                 };

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
-use noregret::learner::Classes;
+use noregret::learner::{Classes, Feedback};
 use noregret::registry::{ALGORITHMS, Entry, find};
 
 use crate::args::ListArgs;
@@ -59,6 +59,7 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         ("time", about.cost.to_owned()),
         ("memory", about.memory.to_owned()),
         ("learns from", accepts(entry)),
+        ("is told", feedback(entry).1.to_owned()),
     ] {
         writeln!(out, "{subject:<12} {what}")?;
     }
@@ -68,6 +69,15 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         table.add_row([param.name.to_owned(), plain(&param.summary()), param.default.to_owned()]);
     }
     writeln!(out, "{}", table.trim_fmt())
+}
+
+/// What it is told of a round, in a word and in words.
+fn feedback(entry: &Entry) -> (&'static str, &'static str) {
+    match entry.feedback {
+        Feedback::Full => ("full", "the label"),
+        Feedback::Bandit => ("bandit", "whether the played label was right"),
+        Feedback::Either => ("either", "the label, or with mode=bandit whether the played label was right"),
+    }
 }
 
 fn accepts(entry: &Entry) -> String {
@@ -97,6 +107,7 @@ fn json(entry: &Entry) -> serde_json::Value {
     serde_json::json!({
         "name": about.name, "summary": about.summary, "paper": about.paper.key, "place": about.paper.place,
         "guarantee": about.guarantee, "time": about.cost, "memory": about.memory, "learns_from": accepts(entry),
+        "feedback": feedback(entry).0,
         "parameters": params,
     })
 }

@@ -2,11 +2,12 @@
 
 use std::io::{BufRead, Write};
 
-use noregret::algorithm::{Forecast, Model};
+use noregret::algorithm::{About, AnyModel, BanditModel, Forecast, Model};
 use noregret::example::{Features, Label, Target, Truth};
 use noregret::learner::Classes;
 use noregret::loss::logistic;
-use noregret::prediction::{Prediction, draw};
+use noregret::prediction::{Decision, Prediction, draw};
+use noregret::problem::Problem;
 use noregret::rng::{Rng, Uniforms};
 use noregret_stream::encode::{LARGEST_NORM, LARGEST_WEIGHT};
 use serde::Deserialize;
@@ -26,6 +27,8 @@ struct Row {
     weight: f64,
     /// The uniform number in [0, 1) by which the played label is drawn.
     u: Option<f64>,
+    /// The uniform number in [0, 1) by which the explore coin is tossed.
+    u_explore: Option<f64>,
     /// Standard normals for learners that sample, a list of one per class for each sample.
     #[serde(default)]
     normals: Vec<Vec<f64>>,
@@ -43,14 +46,27 @@ fn one() -> f64 {
     1.0
 }
 
+/// A learner, playing the rounds of a trace.
+trait Player {
+    /// Plays round `t` and adds its line to `out`.
+    fn play(&mut self, t: u64, row: &Row, out: &mut Vec<u8>) -> Result<(), String>;
+}
+
 /// Reads rounds from standard input, plays them, and prints what was predicted before each update.
 pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let settings = Settings::parse(&args.set)?;
     let entry = noregret::registry::find(&args.learner)?;
-    let mut learner = entry.make(&settings.params, settings.problem(entry)?, args.seed)?;
-    let mut prediction = learner.prediction();
-    let mut rng = Rng::new(args.seed, 0);
+    let rng = Rng::new(args.seed, 0);
+    let mut player: Box<dyn Player> =
+        match entry.make_any(&settings.params, settings.problem(entry)?, args.seed)? {
+            AnyModel::Full(learner) => {
+                let (prediction, samples) = (learner.prediction(), entry.param("samples").is_some());
+                Box::new(Full { learner, prediction, samples, rng })
+            }
+            AnyModel::Bandit(learner) => Box::new(Bandit { learner, decision: Decision::default(), rng }),
+        };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut printed = Vec::new();
     let mut rounds = 0;
     for (line, text) in (1u64..).zip(std::io::stdin().lock().lines()) {
         let failure = |what: String| Failure::data(format!("standard input:{line}: {what}"));
@@ -62,22 +78,10 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
             continue;
         }
         let row: Row = serde_json::from_str(&text).map_err(|error| failure(error.to_string()))?;
-        let target = check(learner.as_ref(), entry.param("samples").is_some(), &row).map_err(failure)?;
-        let x = Features::Dense(&row.x);
-        prediction.normals.clear();
-        prediction.normals.extend(row.normals.iter().flatten());
-        learner.predict(x, &mut prediction);
-        if !prediction.is_finite() {
-            return Err(failure(
-                "the scores are not finite: parameters, values or weights are too large".to_owned(),
-            ));
-        }
         rounds += 1;
-        let played = (learner.about().forecast == Forecast::RandomisedLabel)
-            .then(|| draw(&prediction.probabilities, row.u.unwrap_or_else(|| rng.uniform())));
-        print(&mut out, rounds, &prediction, played, loss(learner.as_ref(), &prediction, played, target))
-            .map_err(Failure::output)?;
-        learner.update(x, target, &prediction);
+        printed.clear();
+        player.play(rounds, &row, &mut printed).map_err(failure)?;
+        out.write_all(&printed).map_err(Failure::output)?;
     }
     if rounds == 0 {
         return Err(Failure::data(
@@ -87,10 +91,87 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     out.flush().map_err(Failure::output)
 }
 
+/// A learner that sees the truth.
+struct Full {
+    learner: Box<dyn Model>,
+    prediction: Prediction,
+    /// Whether it takes normals.
+    samples: bool,
+    rng: Rng,
+}
+
+impl Player for Full {
+    fn play(&mut self, t: u64, row: &Row, out: &mut Vec<u8>) -> Result<(), String> {
+        let Self { learner, prediction, samples, rng } = self;
+        let about = learner.about();
+        let target = check(learner.problem(), about, *samples, row)?;
+        if row.u_explore.is_some() {
+            return Err("u_explore: the learner tosses no coin".to_owned());
+        }
+        let x = Features::Dense(&row.x);
+        prediction.normals.clear();
+        prediction.normals.extend(row.normals.iter().flatten());
+        learner.predict(x, prediction);
+        check_finite(&prediction.scores)?;
+        let played = (about.forecast == Forecast::RandomisedLabel)
+            .then(|| draw(&prediction.probabilities, row.u.unwrap_or_else(|| rng.uniform())));
+        let loss = loss(about.forecast, prediction, played, target);
+        print(out, t, &prediction.scores, &prediction.probabilities, played, loss);
+        learner.update(x, target, prediction);
+        Ok(())
+    }
+}
+
+/// A learner that sees whether the played label was right.
+struct Bandit {
+    learner: Box<dyn BanditModel>,
+    decision: Decision,
+    rng: Rng,
+}
+
+impl Player for Bandit {
+    fn play(&mut self, t: u64, row: &Row, out: &mut Vec<u8>) -> Result<(), String> {
+        let Self { learner, decision, rng } = self;
+        let target = check(learner.problem(), learner.about(), false, row)?;
+        let x = Features::Dense(&row.x);
+        learner.predict(x, decision);
+        check_finite(&decision.scores)?;
+        learner.play(&mut Given { label: row.u, coin: row.u_explore, rng }, decision);
+        let label = Label(decision.label);
+        let correct = target.truth == Truth::Class(label);
+        print(out, t, &decision.scores, &decision.distribution, Some(label), f64::from(!correct));
+        learner.learn(x, decision, correct);
+        Ok(())
+    }
+}
+
+/// The numbers of a row, and the generator's where it gives none.
+struct Given<'a> {
+    label: Option<f64>,
+    coin: Option<f64>,
+    rng: &'a mut Rng,
+}
+
+impl Uniforms for Given<'_> {
+    fn uniform(&mut self) -> f64 {
+        self.label.unwrap_or_else(|| self.rng.uniform())
+    }
+
+    fn coin(&mut self) -> f64 {
+        self.coin.unwrap_or_else(|| self.rng.uniform())
+    }
+}
+
+fn check_finite(scores: &[f64]) -> Result<(), String> {
+    if scores.iter().all(|score| score.is_finite()) {
+        return Ok(());
+    }
+    Err("the scores are not finite: parameters, values or weights are too large".to_owned())
+}
+
 /// The target of a row, if the learner, which takes `samples` or not, can take the row.
-fn check<'a>(learner: &dyn Model, samples: bool, row: &'a Row) -> Result<Target<'a>, String> {
-    let problem = learner.problem();
-    let accepts = learner.about().accepts;
+fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> Result<Target<'a>, String> {
+    let accepts = about.accepts;
     if row.x.len() != problem.features {
         return Err(format!("x has {} numbers; features = {} were needed", row.x.len(), problem.features));
     }
@@ -105,8 +186,10 @@ fn check<'a>(learner: &dyn Model, samples: bool, row: &'a Row) -> Result<Target<
             if accepts.weights { "a number > 0" } else { "1: the learner takes no importance weights" };
         return Err(format!("weight = {}: must be {need}", row.weight));
     }
-    if let Some(u) = row.u.filter(|u| !(0.0..1.0).contains(u)) {
-        return Err(format!("u = {u}: must be in [0, 1)"));
+    for (name, u) in [("u", row.u), ("u_explore", row.u_explore)] {
+        if let Some(u) = u.filter(|u| !(0.0..1.0).contains(u)) {
+            return Err(format!("{name} = {u}: must be in [0, 1)"));
+        }
     }
     if !row.normals.is_empty() && !samples {
         return Err("normals: the learner does not sample".to_owned());
@@ -144,8 +227,8 @@ fn check<'a>(learner: &dyn Model, samples: bool, row: &'a Row) -> Result<Target<
 }
 
 /// The learner's own loss of a round.
-fn loss(learner: &dyn Model, at: &Prediction, played: Option<Label>, target: Target<'_>) -> f64 {
-    match (learner.about().forecast, target.truth) {
+fn loss(forecast: Forecast, at: &Prediction, played: Option<Label>, target: Target<'_>) -> f64 {
+    match (forecast, target.truth) {
         (Forecast::Probabilities, Truth::Class(label)) => logistic::loss(&at.scores, label.index()),
         (Forecast::Probabilities, Truth::Distribution(y)) => logistic::soft_loss(&at.scores, y),
         (Forecast::Value, Truth::Value(value)) => (at.scores[0] - value).powi(2),
@@ -156,27 +239,15 @@ fn loss(learner: &dyn Model, at: &Prediction, played: Option<Label>, target: Tar
     }
 }
 
-fn print(
-    out: &mut impl Write,
-    t: u64,
-    at: &Prediction,
-    played: Option<Label>,
-    loss: f64,
-) -> std::io::Result<()> {
-    write!(out, "{{\"t\": {t}, \"scores\": ")?;
-    print_list(out, &at.scores)?;
-    write!(out, ", \"p\": ")?;
-    print_list(out, &at.probabilities)?;
-    if let Some(label) = played {
-        write!(out, ", \"played\": {}", label.index())?;
-    }
-    writeln!(out, ", \"loss\": {loss:.16e}}}")
+fn print(out: &mut Vec<u8>, t: u64, scores: &[f64], p: &[f64], played: Option<Label>, loss: f64) {
+    let played = played.map_or_else(String::new, |label| format!(", \"played\": {}", label.index()));
+    let (scores, p) = (list(scores), list(p));
+    let line = format!("{{\"t\": {t}, \"scores\": {scores}, \"p\": {p}{played}, \"loss\": {loss:.16e}}}\n");
+    out.extend_from_slice(line.as_bytes());
 }
 
 /// 17 significant digits: every bit of a double.
-fn print_list(out: &mut impl Write, numbers: &[f64]) -> std::io::Result<()> {
-    for (at, number) in numbers.iter().enumerate() {
-        write!(out, "{}{number:.16e}", if at == 0 { "[" } else { ", " })?;
-    }
-    write!(out, "{}", if numbers.is_empty() { "[]" } else { "]" })
+fn list(numbers: &[f64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.16e}")).collect();
+    format!("[{}]", numbers.join(", "))
 }

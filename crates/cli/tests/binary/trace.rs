@@ -121,3 +121,55 @@ fn bad_rounds_are_named() {
     folder.run("trace --learner ogd --set classes=2").failed(1, "--set features=D: must be given");
     folder.run("trace --learner ogd --set features=2").failed(1, "--set classes=K: must be given");
 }
+
+/// γ = 1/2, K = 2: p = (3/4, 1/4) at first. u = 0.9 plays class 1, rightly: W = (-1, 4). Then p = (1/4, 3/4), u = 0.5 plays
+/// class 1, wrongly: W = (-1, 3).
+#[test]
+fn bandit_rounds_worked_by_hand() {
+    let rows = "{\"x\": [1], \"y\": 1, \"u\": 0.9}\n{\"x\": [1], \"y\": 0, \"u\": 0.5}\n{\"x\": [1], \"y\": 0, \"u\": 0}\n";
+    let options = "trace --learner banditron --set classes=2 --set features=1 --set exploration=0.5";
+    let rounds = Folder::new().run_with(options, rows.to_owned()).succeeded().objects();
+    let expected = [
+        json!({"t": 1, "scores": [0.0, 0.0], "p": [0.75, 0.25], "played": 1, "loss": 0.0}),
+        json!({"t": 2, "scores": [-1.0, 4.0], "p": [0.25, 0.75], "played": 1, "loss": 1.0}),
+        json!({"t": 3, "scores": [-1.0, 3.0], "p": [0.25, 0.75], "played": 0, "loss": 0.0}),
+    ];
+    assert_eq!(rounds, expected);
+}
+
+/// The coin decides between uniform play and the forecast; without given numbers the seed does.
+#[test]
+fn explore_coins_are_taken_from_the_row() {
+    let options = "trace --learner bandit-reduction --set base=ogd --set base.rate=1 --set classes=2 --set features=1 --set exploration=0.5";
+    let run = |u_explore: f64| {
+        let row = format!("{{\"x\": [1], \"y\": 1, \"u\": 0.9, \"u_explore\": {u_explore}}}\n");
+        let rounds = Folder::new().run_with(options, row.repeat(2)).succeeded().objects();
+        rounds[1]["scores"].clone()
+    };
+    assert_eq!(run(0.6), json!([0.0, 0.0]), "no exploration, nothing learnt");
+    assert_ne!(run(0.4), json!([0.0, 0.0]));
+    let by_seed = || Folder::new().run_with(options, "{\"x\": [1], \"y\": 1}\n".repeat(9)).succeeded().stdout;
+    assert_eq!(by_seed(), by_seed());
+}
+
+#[test]
+fn bandit_settings_and_numbers_are_checked() {
+    let fails = |options: &str, row: &str, code: i32, message: &str| {
+        let options = format!("trace {options} --set classes=2 --set features=1");
+        Folder::new().run_with(&options, format!("{row}\n")).failed(code, message);
+    };
+    fails("--learner soba --set exploration=2", "", 1, "exploration = 2: must be in [0, 1]");
+    fails(
+        "--learner banditron",
+        "{\"x\": [1], \"y\": 0, \"u_explore\": 1}",
+        2,
+        "standard input:1: u_explore = 1: must be in [0, 1)",
+    );
+    fails(
+        "--learner ogd",
+        "{\"x\": [1], \"y\": 0, \"u_explore\": 0.5}",
+        2,
+        "standard input:1: u_explore: the learner tosses no coin",
+    );
+    fails("--learner gaptron-hinge --set mode=half", "", 1, "mode = half: must be one of full, bandit");
+}

@@ -36,6 +36,7 @@
 //! * The gap map of the hinge loss is clamped at 0, see [`crate::loss::gap`].
 //! * With full information no ball is needed: `norm` is infinite unless it is set.
 //! * A `rate` above the theorem's is accepted (tuned rates do better in practice) and has no guarantee.
+//! * With bandit feedback (`mode = bandit`) see [`crate::bandit::gaptron`].
 //! * Late feedback takes the gradient at the scores that were played, and steps from the current weights.
 //!
 //! ## Cost
@@ -47,6 +48,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bandit::exploration::Exploration;
 use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
@@ -55,7 +57,7 @@ use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::gap::Surrogate;
 use crate::loss::hinge::hinge;
 use crate::loss::smooth_hinge::smooth_hinge;
-use crate::param::{ParamError, fraction, positive};
+use crate::param::{ParamError, positive};
 use crate::prediction::{Prediction, argmax, mix};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
@@ -75,14 +77,16 @@ params! {
     /// Parameters of [`Gaptron`].
     pub struct GaptronParams {
         /// Learning rate $\eta$, > 0; the guarantee holds up to the default.
-        rate: f64 = "logistic: ln 2 / (2 K radius^2); hinge: (K - 1) / (K radius)^2; smooth: 1 / (4 K radius^2), K = classes",
-        /// Least rate $\gamma$ of uniform play, in [0, 1].
-        exploration: f64 = "0",
+        rate: f64 = "logistic: ln 2 / (2 K radius^2); hinge: (K - 1) / (K radius)^2; smooth: 1 / (4 K radius^2), K = classes; with mode = bandit times exploration / K (logistic: at least (K - 1) / (K - 1 + exp(sqrt(2) norm radius)) / K)",
+        /// Least rate $\gamma$ of uniform play: a number in [0, 1], or with mode = bandit also `adaptive`, which falls as $1/\sqrt t$.
+        exploration: Exploration = "0; with mode = bandit min(1, c / sqrt(horizon)), c = K radius norm times 1 / sqrt(ln 2) (logistic), K / (sqrt(2) (K - 1)) (hinge), sqrt(2) (smooth); adaptive if the horizon is unknown",
         /// Radius $D$ of the ball that the weights are projected to, > 0; `inf` for no projection.
-        norm: f64 = "inf",
+        norm: f64 = "inf; with mode = bandit 10 / radius",
         /// Bound $X$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
-        /// What is revealed of a round: `full` here.
+        /// Number of rounds $T$, >= 1, for the default exploration of mode = bandit.
+        horizon: u64 = "the stream's, if known",
+        /// What is revealed of a round: `full` for the label, `bandit` for whether the played label was right.
         mode: Mode = "full",
     }
 }
@@ -170,6 +174,13 @@ impl<L: Loss> Algorithm for Gaptron<L> {
             let need = "full where every label is revealed: bandit feedback is for bandit learners";
             return Err(ParamError::invalid("mode", "bandit", need));
         }
+        let exploration = match params.exploration.unwrap_or(Exploration::Rate(0.0)).check()? {
+            Exploration::Rate(rate) => rate,
+            Exploration::Adaptive => {
+                let need = "a number in [0, 1] where every label is revealed";
+                return Err(ParamError::invalid("exploration", "adaptive", need));
+            }
+        };
         let radius = problem.resolve_radius(params.radius)?;
         let norm = match params.norm {
             None | Some(f64::INFINITY) => f64::INFINITY,
@@ -178,7 +189,7 @@ impl<L: Loss> Algorithm for Gaptron<L> {
         let rate = params.rate.unwrap_or_else(|| L::SURROGATE.full_information_rate(k, radius));
         Ok(Self {
             rate: positive("rate", rate)?,
-            exploration: fraction("exploration", params.exploration.unwrap_or(0.0))?,
+            exploration,
             norm,
             radius,
             weights: Weights::new(k, d, problem.sparse),
@@ -193,9 +204,10 @@ impl<L: Loss> Algorithm for Gaptron<L> {
     fn params(&self) -> GaptronParams {
         GaptronParams {
             rate: Some(self.rate),
-            exploration: Some(self.exploration),
+            exploration: Some(Exploration::Rate(self.exploration)),
             norm: Some(self.norm),
             radius: Some(self.radius),
+            horizon: None,
             mode: Some(Mode::Full),
         }
     }
@@ -344,7 +356,10 @@ mod tests {
     #[test]
     fn logistic_by_hand() {
         let a = 1.0 / (1.0 + 0.25f64.exp());
-        let params = |exploration, norm| GaptronParams { exploration, norm, ..Default::default() };
+        let params = |exploration: Option<f64>, norm| {
+            let exploration = exploration.map(Exploration::Rate);
+            GaptronParams { exploration, norm, ..Default::default() }
+        };
         for (params, first, scores, p) in [
             (params(None, None), 0.75, 0.125, 1.0 - a / 2.0),
             (params(Some(0.5), Some(1.0)), 0.75, 0.125, 0.75),
@@ -423,8 +438,12 @@ mod tests {
             "rate = inf: must be a finite number > 0"
         );
         assert_eq!(
-            error(GaptronParams { exploration: Some(f64::NAN), ..params() }),
+            error(GaptronParams { exploration: Some(Exploration::Rate(f64::NAN)), ..params() }),
             "exploration = NaN: must be in [0, 1]"
+        );
+        assert_eq!(
+            error(GaptronParams { exploration: Some(Exploration::Adaptive), ..params() }),
+            "exploration = adaptive: must be a number in [0, 1] where every label is revealed"
         );
     }
 }

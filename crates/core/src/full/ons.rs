@@ -47,10 +47,9 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Ball, Guarantee, provided, setting};
-use crate::kernel::ball;
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::frobenius_spread;
-use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::newton_step::NewtonStep;
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -103,19 +102,15 @@ pub struct Ons {
     params: OnsParams,
     problem: Problem,
     norm: f64,
-    /// $\gamma_o$.
-    rate: f64,
     /// $\varepsilon$.
     regularization: f64,
     projection: bool,
     basis: LogitBasis,
-    /// $A^{-1}$.
-    inverse: LowRankInverse,
-    weights: Vec<f64>,
+    /// $A^{-1}$ and the weights.
+    model: NewtonStep,
     rounds: u64,
-    /// Room for the update, and for the projection.
+    /// Room for the update.
     work: Vec<f64>,
-    room: Vec<f64>,
 }
 
 impl Ons {
@@ -125,9 +120,9 @@ impl Ons {
     }
 
     fn make_room(&mut self) {
-        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
-        self.work = vec![0.0; n * q + q * q + q + k + self.inverse.scratch_len()];
-        self.room = vec![0.0; if self.projection { n * n + 2 * n } else { 0 }];
+        let inverse = self.model.inverse();
+        let (n, q, k) = (inverse.side(), self.q(), self.problem.classes);
+        self.work = vec![0.0; n * q + q * q + q + k + inverse.scratch_len()];
     }
 }
 
@@ -149,19 +144,19 @@ impl Algorithm for Ons {
         let (q, d) = (problem.classes - 1, problem.features);
         let params = params.resolve(&problem)?;
         let regularization = params.regularization.expect("resolved");
+        let (norm, rate) = (params.norm.expect("resolved"), params.rate.expect("resolved"));
+        let projection = params.projection.expect("resolved");
+        let radius = if projection { norm } else { f64::INFINITY };
         let mut learner = Self {
-            norm: params.norm.expect("resolved"),
-            rate: params.rate.expect("resolved"),
+            norm,
             regularization,
-            projection: params.projection.expect("resolved"),
+            projection,
             problem: Problem { radius: params.radius, ..problem },
             params,
             basis: LogitBasis::new(q + 1),
-            inverse: LowRankInverse::new(q, d, regularization, 1),
-            weights: vec![0.0; q * d],
+            model: NewtonStep::new(q, d, regularization, rate, radius),
             rounds: 0,
             work: Vec::new(),
-            room: Vec::new(),
         };
         learner.make_room();
         Ok(learner)
@@ -172,7 +167,7 @@ impl Algorithm for Ons {
     }
 
     fn numbers(problem: &Problem) -> usize {
-        LowRankInverse::numbers(problem.classes - 1, problem.features)
+        NewtonStep::numbers(problem.classes - 1, problem.features)
     }
 }
 
@@ -186,7 +181,7 @@ impl Predictor for Ons {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        for (z, w) in out.scratch.iter_mut().zip(self.weights.chunks_exact(self.problem.features)) {
+        for (z, w) in out.scratch.iter_mut().zip(self.model.weights().chunks_exact(self.problem.features)) {
             *z = x.dot(w);
         }
         self.basis.expand(&out.scratch, &mut out.scores); // eq. (1)
@@ -196,7 +191,7 @@ impl Predictor for Ons {
 
 impl OnlineLearner for Ons {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
+        let (n, q, k) = (self.model.inverse().side(), self.q(), self.problem.classes);
         let rest = &mut &mut self.work[..];
         let (columns, gram) = (take(rest, n * q), take(rest, q * q));
         let (coefficient, residual) = (take(rest, q), take(rest, k));
@@ -204,23 +199,12 @@ impl OnlineLearner for Ons {
         y.truth.subtract_from(residual);
         self.basis.reduce(residual, coefficient);
 
-        // With Y = A^{-1}(I ⊗ x) and g = r ⊗ x, A^{-1}g is Yr: before the update, and over 1 + ω gᵀA^{-1}g after it.
-        self.inverse.columns_and_gram(x, columns, gram, rest);
+        // With Y = A^{-1}(I ⊗ x) and g = r ⊗ x, A^{-1}g is Yr.
+        self.model.inverse().columns_and_gram(x, columns, gram, rest);
         let image = gram.chunks_exact(q).map(|row| dot(row, coefficient));
         // Where rounding leaves a negative square, it has left nothing.
         let square = image.zip(&*coefficient).map(|(a, b)| a * b).sum::<f64>().max(0.0);
-        let growth = 1.0 + y.weight * square;
-        let step = y.weight / (self.rate * growth);
-        for (w, y) in self.weights.iter_mut().zip(columns.chunks_exact(q)) {
-            *w -= step * dot(y, coefficient); // eq. (2)
-        }
-        for c in coefficient.iter_mut() {
-            *c *= (y.weight / growth).sqrt();
-        }
-        self.inverse.downdate(columns, coefficient);
-        if self.projection && dot(&self.weights, &self.weights) > self.norm * self.norm {
-            ball::project(&mut self.weights, self.inverse.matrix(), self.norm, &mut self.room); // eq. (3)
-        }
+        self.model.step(columns, coefficient, square, y.weight); // eq. (2), (3)
         self.rounds += 1;
     }
 
@@ -242,11 +226,11 @@ impl OnlineLearner for Ons {
     }
 
     fn lookahead(&self) -> usize {
-        self.inverse.lookahead()
+        self.model.inverse().lookahead()
     }
 
     fn prepare(&mut self, coming: &dyn Batch) {
-        self.inverse.prepare(coming);
+        self.model.inverse_mut().prepare(coming);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
@@ -254,12 +238,7 @@ impl OnlineLearner for Ons {
         if classes < k || features < d {
             return false;
         }
-        let mut weights = vec![0.0; (classes - 1) * features];
-        for (old, new) in self.weights.chunks_exact(d).zip(weights.chunks_exact_mut(features)) {
-            new[..d].copy_from_slice(old);
-        }
-        self.weights = weights;
-        self.inverse.grow(classes - 1, features, self.regularization, 1);
+        self.model.grow(classes - 1, features, self.regularization);
         self.basis = LogitBasis::new(classes);
         self.problem = Problem { classes, features, ..self.problem.clone() };
         self.make_room();
@@ -269,14 +248,13 @@ impl OnlineLearner for Ons {
 
 impl State for Ons {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.inverse.tensors());
-        tensors.push(Tensor::vector("weights", &mut self.weights));
+        let mut tensors = self.model.tensors();
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
     }
 
     fn restored(&mut self) -> bool {
-        self.inverse.is_consistent()
+        self.model.restored()
     }
 }
 
@@ -412,7 +390,7 @@ mod tests {
             OnsParams { norm: Some(0.2), rate: Some(0.05), regularization: Some(0.1), ..Default::default() };
         let mut learner = ons(params, 4, 3);
         plays(&mut learner, 40);
-        let norm = dot(&learner.weights, &learner.weights).sqrt();
+        let norm = dot(learner.model.weights(), learner.model.weights()).sqrt();
         assert!(norm <= 0.2 * (1.0 + 1e-15) && norm > 0.1, "{norm}");
     }
 }

@@ -74,6 +74,11 @@ impl LowRankInverse {
         blocks.saturating_mul(features).saturating_pow(2)
     }
 
+    /// $q$.
+    pub fn blocks(&self) -> usize {
+        self.blocks
+    }
+
     /// $n = qd$.
     pub fn side(&self) -> usize {
         self.blocks * self.features

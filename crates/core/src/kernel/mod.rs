@@ -8,6 +8,8 @@ pub mod expected_softmax;
 pub mod fixed_point;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;
+pub mod newton_step;
+pub mod quadratic_leader;
 pub mod quadrature;
 pub mod scalar_root;
 pub mod second_order_margin;

@@ -80,6 +80,36 @@ impl Surrogate {
             Surrogate::Smooth => 1.0 / (4.0 * k * square),
         }
     }
+
+    /// The largest learning rate under bandit feedback: $\delta$ times [`Surrogate::full_information_rate`], where
+    /// $\delta$ bounds the probability of the true class from below.
+    ///
+    /// `exploration` $= \gamma$ in [0, 1]; weights in the Frobenius ball of radius `norm` $D$. $\delta = \gamma/K$, and for the
+    /// logistic loss $\max(\gamma, a_0)/K$: its gap map is at least $a_0 = (K-1)/(K-1+e^{\sqrt2DX})$ in the ball. The
+    /// paper's $\delta$ belongs to a mixture that the algorithm does not play.
+    pub fn bandit_rate(self, classes: usize, radius: f64, norm: f64, exploration: f64) -> f64 {
+        let k = classes as f64;
+        let least = match self {
+            Surrogate::Logistic => {
+                let odds = (std::f64::consts::SQRT_2 * norm * radius).min(700.0).exp() / (k - 1.0);
+                exploration.max(1.0 / (1.0 + odds))
+            }
+            Surrogate::Hinge | Surrogate::Smooth => exploration,
+        };
+        least / k * self.full_information_rate(classes, radius)
+    }
+
+    /// The exploration rate of the theorem for bandit feedback over $T$ rounds is this over $\sqrt T$, or 1 if that is
+    /// larger: $KXD/\sqrt{\ln 2}$ (logistic), $K^2XD/(\sqrt2(K-1))$ (hinge), $\sqrt2KXD$ (smooth; the proof's, not the
+    /// table's).
+    pub fn exploration_scale(self, classes: usize, radius: f64, norm: f64) -> f64 {
+        let (k, xd) = (classes as f64, radius * norm);
+        match self {
+            Surrogate::Logistic => k * xd / LN_2.sqrt(),
+            Surrogate::Hinge => k * k * xd / (std::f64::consts::SQRT_2 * (k - 1.0)),
+            Surrogate::Smooth => std::f64::consts::SQRT_2 * k * xd,
+        }
+    }
 }
 
 /// Whether a class that leads by `lead` is ahead by more than $1/K$: a negative lead never is.
@@ -145,6 +175,11 @@ mod tests {
             let surrogate = named(&case["loss"]);
             let rate = surrogate.full_information_rate(count(&case["K"]), number(&case["X"]));
             assert_close(rate, number(&case["eta_full"]), 1e-13, &case.to_string());
+            let (k, x, d) = (count(&case["K"]), number(&case["X"]), number(&case["D"]));
+            let gamma = (surrogate.exploration_scale(k, x, d) / number(&case["T"]).sqrt()).min(1.0);
+            assert_close(gamma, number(&case["gamma_bandit"]), 1e-13, &case.to_string());
+            let rate = surrogate.bandit_rate(k, x, d, gamma);
+            assert_close(rate, number(&case["eta_bandit"]), 1e-13, &case.to_string());
         }
     }
 
@@ -174,6 +209,35 @@ mod tests {
                 let mistakes = (1.0 - a) * wrong + a * (classes - 1) as f64 / classes as f64;
                 let rate = surrogate.full_information_rate(classes, 1.0);
                 let gap = mistakes + 0.5 * rate * square - surrogate.loss(&scores, label);
+                prop_assert!(gap <= 1e-12, "{surrogate:?}: {gap}");
+            }
+        }
+
+        /// The same with bandit feedback: the gradient is weighted by the inverse probability of the class, and the least
+        /// exploration costs up to $\gamma(K-1)/K$. Scores are those that weights in the ball can have.
+        #[test]
+        fn bandit_surrogate_gap_is_never_positive(
+            mut scores in prop::collection::vec(-3.0..3.0f64, 2..8),
+            scale in prop::sample::select(vec![0.0, 0.01, 0.3, 1.0, 3.0]),
+            exploration in prop::sample::select(vec![1e-4, 0.05, 0.5, 1.0]),
+            tie in any::<bool>(),
+            label in 0..8usize,
+        ) {
+            scores.iter_mut().for_each(|s| *s *= scale);
+            if tie {
+                scores[1] = scores[0];
+            }
+            let (classes, label) = (scores.len(), label % scores.len());
+            let (least, most) = scores.iter().fold((f64::MAX, f64::MIN), |(a, b), s| (a.min(*s), b.max(*s)));
+            let norm = ((most - least) / std::f64::consts::SQRT_2).max(1e-3);
+            let (mut c, mut p) = (vec![0.0; classes], vec![0.0; classes]);
+            for surrogate in ALL {
+                crate::prediction::mix(argmax(&scores), surrogate.gap(&scores).max(exploration), &mut p);
+                surrogate.gradient(&scores, label, &mut c);
+                let square: f64 = c.iter().map(|c| c * c).sum::<f64>() / p[label];
+                let rate = surrogate.bandit_rate(classes, 1.0, norm, exploration);
+                let forced = exploration * (classes - 1) as f64 / classes as f64;
+                let gap = 1.0 - p[label] - forced + 0.5 * rate * square - surrogate.loss(&scores, label);
                 prop_assert!(gap <= 1e-12, "{surrogate:?}: {gap}");
             }
         }

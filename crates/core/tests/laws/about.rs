@@ -7,7 +7,7 @@ use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::registry::{ALGORITHMS, find};
 
-use crate::support::{EXCEPTIONS, ordinary};
+use crate::support::{EXCEPTIONS, full_information, ordinary};
 
 #[test]
 fn names_are_unique_and_kebab_case() {
@@ -68,7 +68,7 @@ fn unknown_learners_are_refused_with_a_near_name() {
 
 #[test]
 fn wrong_dimensions_are_refused() {
-    for entry in ALGORITHMS {
+    for entry in full_information() {
         let refusal = |mut problem: Problem, classes: usize, features: usize| {
             (problem.classes, problem.features) = (classes, features);
             let error = entry.make(&Values::new(), problem, 0).map(|_| ()).expect_err(entry.about.name);

@@ -1,0 +1,215 @@
+//! # Banditron: the Perceptron with bandit feedback
+//!
+//! Plays the best class, mixed with a uniformly random one, and takes the Perceptron's step with the label replaced by
+//! an unbiased estimate from the played one.
+//!
+//! ## Reference
+//!
+//! Sham M. Kakade, Shai Shalev-Shwartz, Ambuj Tewari, *Efficient Bandit Algorithms for Online Multiclass Prediction*,
+//! ICML 2008: Algorithm 1, Theorem 2. `references.bib`: `kakade2008banditron`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $W^t$ | `weights` | $K \times d$, starts at 0 |
+//! | $\gamma$ | `exploration` | rate of uniform play |
+//! | $\hat y_t$, $\tilde y_t$ | `greedy`, `label` | best class, played class |
+//! | $P(\tilde y)$ | `probability` | with which it was played |
+//!
+//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\,e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y \sim p, \tag{1} $$
+//! $$ W \mathrel{+}= \big(\tfrac{1[\tilde y = y]}{p_{\tilde y}}\, e_{\tilde y} - e_{\hat y}\big)\,x^\top. \tag{2} $$
+//!
+//! In expectation (2) is the Perceptron's $(e_y - e_{\hat y})\,x^\top$. For $\gamma \le 1/2$ and every $U$ with total hinge loss
+//! $H$, the expected mistakes of the best class satisfy $M_g \le H + X\lVert U \rVert\sqrt{2(\tfrac K\gamma M_g + \gamma T)}$, and
+//! those that are played $M \le M_g + \gamma T$ ([`crate::bounds::banditron`]).
+//!
+//! ## Deviations
+//!
+//! * The default rate is the order of the theorem's, $(K/T)^{1/3}$, and at most 1/2; 1/20 where $T$ is unknown.
+//! * Late feedback takes the row from the class that was greedy then, with the probability of then: the step is
+//!   unbiased for the Perceptron's step of that time.
+//!
+//! ## Cost
+//!
+//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `learn`; memory $Kd$ numbers, touched only where weights are non-zero.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::example::Features;
+use crate::kernel::weights::Weights;
+use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::param::{ParamError, fraction};
+use crate::params;
+use crate::prediction::Decision;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+params! {
+    /// Parameters of [`Banditron`].
+    pub struct BanditronParams {
+        /// Rate $\gamma$ of uniform play, in [0, 1]; the guarantee needs at most 1/2.
+        exploration: f64 = "min(1/2, (classes / horizon)^(1/3)); 0.05 if the horizon is unknown",
+        /// Number of rounds $T$, >= 1, for the default exploration.
+        horizon: u64 = "the stream's, if known",
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Banditron {
+    problem: Problem,
+    exploration: f64,
+    horizon: Option<u64>,
+    weights: Weights,
+    rounds: u64,
+    /// Current scores, where the decision is outgrown.
+    scores: Vec<f64>,
+    step: Vec<f64>,
+}
+
+impl Algorithm for Banditron {
+    type Params = BanditronParams;
+
+    const ABOUT: About = About {
+        name: "banditron",
+        summary: "the Perceptron with bandit feedback: random play now and then, unbiased steps",
+        paper: Paper { key: "kakade2008banditron", place: "Algorithm 1, Theorem 2" },
+        guarantee: "expected mistakes <= M + gamma T, M <= H + X |U| sqrt(2 (K M / gamma + gamma T)), every U of hinge loss H",
+        cost: "4 K nnz(x) flops a round",
+        memory: "K d numbers",
+        forecast: Forecast::RandomisedLabel,
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+    };
+
+    fn new(params: BanditronParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let horizon = params.horizon.or(problem.horizon);
+        let theory = horizon.map(|t| (k as f64 / t.max(1) as f64).cbrt().min(0.5));
+        Ok(Self {
+            exploration: fraction("exploration", params.exploration.or(theory).unwrap_or(0.05))?,
+            horizon,
+            weights: Weights::new(k, d, problem.sparse),
+            problem,
+            rounds: 0,
+            scores: vec![0.0; k],
+            step: vec![0.0; k],
+        })
+    }
+
+    fn params(&self) -> BanditronParams {
+        BanditronParams { exploration: Some(self.exploration), horizon: self.horizon }
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        problem.classes.saturating_mul(problem.features)
+    }
+}
+
+impl BanditLearner for Banditron {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+        out.start(self.problem.classes, self.rounds + 1);
+        self.weights.scores(x, &mut out.scores);
+        out.explore_greedily(self.exploration); // eq. (1)
+    }
+
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+        self.rounds += 1;
+        self.step.fill(0.0);
+        self.step[taken.greedy as usize] -= 1.0;
+        if correct {
+            self.step[taken.label as usize] += 1.0 / taken.probability;
+        }
+        let scores = if taken.round == self.rounds {
+            &taken.scores
+        } else {
+            self.weights.scores(x, &mut self.scores);
+            &self.scores
+        };
+        self.weights.add(&self.step, x, scores); // eq. (2)
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+}
+
+impl State for Banditron {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::from(self.weights.tensors());
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Outcomes, linear_weights, unit_rows};
+
+    /// K = 2, d = 1, γ = 1/2: greedy is 0 at first, p = (3/4, 1/4). Class 1, played rightly: W = (-1, 4). At x = 1 greedy is
+    /// 1, p = (1/4, 3/4); it is wrong: W_1 loses x and nobody gains, W = (-1, 3).
+    #[test]
+    fn two_rounds_by_hand() {
+        let params = BanditronParams { exploration: Some(0.5), ..Default::default() };
+        let mut learner = Banditron::new(params, Problem::new(2, 1), 0).expect("valid parameters");
+        let mut at = Decision::default();
+        let x = Features::Dense(&[1.0]);
+        learner.predict(x, &mut at);
+        at.draw(0.9);
+        assert_eq!((at.greedy, at.label, at.probability, at.round), (0, 1, 0.25, 1));
+        learner.learn(x, &at, true);
+        learner.predict(x, &mut at);
+        assert_eq!((&at.scores[..], &at.distribution[..]), (&[-1.0, 4.0][..], &[0.25, 0.75][..]));
+        at.draw(0.5);
+        learner.learn(x, &at, false);
+        learner.predict(x, &mut at);
+        assert_eq!((&at.scores[..], at.round), (&[-1.0, 3.0][..], 3));
+    }
+
+    /// Over all played labels, the expected step is the Perceptron's.
+    #[test]
+    fn the_step_is_unbiased() {
+        let (k, d) = (4, 3);
+        let problem = Problem::new(k, d);
+        let params = BanditronParams { exploration: Some(0.3), ..Default::default() };
+        let mut learner = Banditron::new(params, problem, 0).expect("valid parameters");
+        for (t, x) in unit_rows(3, 60, d).iter().enumerate() {
+            let y = (t * t + 1) % k;
+            let (change, mut outcomes) =
+                Outcomes::of(&learner, Features::Dense(x), y, |after| linear_weights(after));
+            let greedy = outcomes.decision().greedy as usize;
+            for i in 0..d {
+                for class in 0..k {
+                    let want =
+                        (f64::from(u8::from(class == y)) - f64::from(u8::from(class == greedy))) * x[i];
+                    assert!((change[i * k + class] - want).abs() < 1e-12, "round {t}");
+                }
+            }
+            learner = outcomes.played(t % k);
+        }
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        for rate in [-0.1, 1.5, f64::NAN] {
+            let params = BanditronParams { exploration: Some(rate), ..Default::default() };
+            let error = Banditron::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
+            assert_eq!(error, format!("exploration = {rate}: must be in [0, 1]"));
+        }
+    }
+
+    #[test]
+    fn the_default_rate_follows_the_horizon() {
+        let rate = |problem| {
+            let learner = Banditron::new(BanditronParams::default(), problem, 0).expect("defaults");
+            learner.exploration
+        };
+        let problem = || Problem::new(3, 2);
+        assert_eq!((rate(problem()), rate(problem().with_horizon(3))), (0.05, 0.5));
+        assert!((rate(problem().with_horizon(3000)) - 0.1).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,361 @@
+//! # Gaptron with bandit feedback
+//!
+//! Gaptron where the label is known only after a right guess: the gradient is weighted by the inverse probability of
+//! the played class, which a least rate of uniform play keeps within bounds. Its regret is $O(\sqrt T)$ against the surrogate
+//! loss, with first-order time and memory.
+//!
+//! ## Reference
+//!
+//! Dirk van der Hoeven, *Exploiting the Surrogate Gap in Online Multiclass Classification*, NeurIPS 2020,
+//! arXiv:2007.12618: Algorithm 1, Theorems 4 to 6. `references.bib`: `vanderhoeven2020gaptron`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $W_t$ | `weights` | $K \times d$, starts at 0 |
+//! | $\eta$ | `rate` | learning rate |
+//! | $\gamma$ | `exploration` | least rate of uniform play |
+//! | $a(W, x)$ | [`Surrogate::gap`](crate::loss::gap::Surrogate::gap) | gap map |
+//! | $D$ | `norm` | radius of the ball that $W$ is projected to |
+//! | $X$ | `radius` | bound on $\lVert x \rVert_2$ |
+//! | $p'_t$ | `distribution` | the distribution that the played class is drawn from |
+//!
+//! $$ s = W_t x_t, \quad \hat y = \arg\max_k s_k, \quad
+//!    p' = (1 - \max(a, \gamma))\,e_{\hat y} + \max(a, \gamma)\,\tfrac1K 1, \quad \tilde y \sim p', \tag{1} $$
+//! $$ W_{t+1} = \Pi\big(W_t - \eta \tfrac{1[\tilde y = y]}{p'_y}\,c_t x_t^\top\big), \quad c_t = \nabla_s \ell(s, y_t), \tag{2} $$
+//! $$ \text{unknown } T: \quad \gamma_t = \min(1, c/\sqrt t), \quad \eta_t = \min(\eta_{t-1}, \eta(\gamma_t, X_t)). \tag{3} $$
+//!
+//! With $\eta$ at most [`Surrogate::bandit_rate`](crate::loss::gap::Surrogate::bandit_rate), for every $U$ in the ball:
+//! $\mathbb{E} M \le \sum_t \ell_t(U) + D^2/(2\eta) + \gamma T(K-1)/K$; with (3),
+//! $2D^2/\eta_T + \sum_t \gamma_t (K-1)/K$ ([`crate::bounds::gaptron_any_horizon`]).
+//!
+//! ## Deviations
+//!
+//! * The theorem for logistic loss rests on a lower bound of $p'_y$ that fails for the distribution (1). The default
+//!   rate uses the true one, $\max(\gamma, a_0)/K$ with $a_0 = (K-1)/(K-1+e^{\sqrt2DX})$.
+//! * The table's $\gamma$ for logistic loss lacks $D$, and its $\gamma$ and $\eta$ for smooth hinge loss are not those of the proof:
+//!   the proofs' are the defaults.
+//! * (3) is not in the paper. $c$ is the theorem's $\gamma\sqrt T$. Where `radius` is unknown, $X_t$ is the largest norm so far.
+//! * $D$ has no theoretical default: `norm` is $10/X$.
+//! * The theorem's rates are safe and slow; hundred times larger ones do better in practice, without guarantee.
+//! * Late feedback takes the gradient at the scores that were played, weighs it with the probability of then, and
+//!   steps from the current weights: delayed gradient descent.
+//!
+//! ## Cost
+//!
+//! $O(K\,\mathrm{nnz}(x))$ for `predict`, as much to `learn` from a right guess, nothing from a wrong one; memory $Kd$ numbers,
+//! touched only where weights are non-zero.
+
+use std::marker::PhantomData;
+
+use super::exploration::Exploration;
+use crate::algorithm::{About, Algorithm};
+use crate::example::Features;
+use crate::full::gaptron::{GaptronParams, Loss, Mode};
+use crate::guarantee::reference_norm;
+use crate::kernel::weights::Weights;
+use crate::learner::BanditLearner;
+use crate::param::{ParamError, positive};
+use crate::prediction::Decision;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct BanditGaptron<L> {
+    problem: Problem,
+    /// $\eta$; `None`: the table's for the $\gamma_t$ and $X_t$ of every round.
+    rate: Option<f64>,
+    exploration: Exploration,
+    norm: f64,
+    /// $X$; `None`: the largest norm so far.
+    radius: Option<f64>,
+    horizon: Option<u64>,
+    weights: Weights,
+    rounds: u64,
+    /// The largest norm of a row that was learnt.
+    largest: f64,
+    /// $\eta_t$; the largest number before the first row that is not 0.
+    falling_rate: f64,
+    /// Current scores, where the decision is outgrown.
+    scores: Vec<f64>,
+    step: Vec<f64>,
+    loss: PhantomData<L>,
+}
+
+impl<L: Loss> BanditGaptron<L> {
+    /// $X_t$, the coming row included; 0 if all rows were 0.
+    fn radius(&self, x: Features<'_>) -> f64 {
+        self.radius.unwrap_or_else(|| self.largest.max(x.norm_squared().sqrt()))
+    }
+
+    /// $\gamma_t$ of round `round`.
+    fn exploration(&self, x: Features<'_>, round: u64) -> f64 {
+        match self.exploration {
+            Exploration::Rate(rate) => rate,
+            Exploration::Adaptive => {
+                let scale = L::SURROGATE.exploration_scale(self.problem.classes, self.radius(x), self.norm);
+                (scale / (round as f64).sqrt()).min(1.0)
+            }
+        }
+    }
+
+    /// $\eta_t$ in force.
+    pub fn rate(&self) -> f64 {
+        self.rate.unwrap_or(self.falling_rate)
+    }
+}
+
+impl<L: Loss> Algorithm for BanditGaptron<L> {
+    type Params = GaptronParams;
+
+    const ABOUT: About = L::ABOUT;
+
+    fn new(params: GaptronParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        if params.mode == Some(Mode::Full) {
+            let need = "bandit where only right guesses are revealed";
+            return Err(ParamError::invalid("mode", "full", need));
+        }
+        let radius = params.radius.or(problem.radius).map(|radius| positive("radius", radius)).transpose()?;
+        let problem = Problem { radius, ..problem };
+        let norm = positive("norm", params.norm.unwrap_or_else(|| reference_norm(&problem)))?;
+        let horizon = params.horizon.or(problem.horizon);
+        let theory = match (radius, horizon) {
+            (Some(radius), Some(t)) => {
+                let scale = L::SURROGATE.exploration_scale(k, radius, norm);
+                Exploration::Rate((scale / (t.max(1) as f64).sqrt()).min(1.0))
+            }
+            _ => Exploration::Adaptive,
+        };
+        let exploration = params.exploration.unwrap_or(theory).check()?;
+        let rate = match (params.rate, exploration, radius) {
+            (Some(rate), ..) => Some(positive("rate", rate)?),
+            (None, Exploration::Rate(gamma), Some(radius)) => {
+                let rate = L::SURROGATE.bandit_rate(k, radius, norm, gamma);
+                if rate < f64::MIN_POSITIVE {
+                    let need =
+                        "> 0 where no rate is given: nothing else bounds the probability of the true class";
+                    return Err(ParamError::invalid("exploration", gamma, need));
+                }
+                Some(positive("rate", rate)?)
+            }
+            (None, Exploration::Rate(gamma), None) if gamma == 0.0 => {
+                let need = "> 0 where neither rate nor radius is given";
+                return Err(ParamError::invalid("exploration", gamma, need));
+            }
+            _ => None,
+        };
+        Ok(Self {
+            rate,
+            exploration,
+            norm,
+            radius,
+            horizon,
+            weights: Weights::new(k, d, problem.sparse),
+            rounds: 0,
+            largest: 0.0,
+            falling_rate: f64::MAX,
+            scores: vec![0.0; k],
+            step: vec![0.0; k],
+            problem,
+            loss: PhantomData,
+        })
+    }
+
+    fn params(&self) -> GaptronParams {
+        GaptronParams {
+            rate: self.rate,
+            exploration: Some(self.exploration),
+            norm: Some(self.norm),
+            radius: self.radius,
+            horizon: self.horizon,
+            mode: Some(Mode::Bandit),
+        }
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        problem.classes.saturating_mul(problem.features)
+    }
+}
+
+impl<L: Loss> BanditLearner for BanditGaptron<L> {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+        out.start(self.problem.classes, self.rounds + 1);
+        self.weights.scores(x, &mut out.scores);
+        let exploration = self.exploration(x, self.rounds + 1);
+        out.explore_greedily(L::SURROGATE.gap(&out.scores).max(exploration)); // eq. (1)
+        out.exploration = exploration;
+    }
+
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+        self.rounds += 1;
+        if self.rate.is_none() {
+            let (k, radius) = (self.problem.classes, self.radius(x));
+            if radius > 0.0 {
+                let rate = L::SURROGATE.bandit_rate(k, radius, self.norm, taken.exploration);
+                self.falling_rate = self.falling_rate.min(rate); // eq. (3)
+            }
+        }
+        self.largest = self.largest.max(x.norm_squared().sqrt());
+        // The gradient at a row of zeros is 0, and before any other row there is no rate.
+        if !correct || x.norm_squared() == 0.0 {
+            return;
+        }
+        L::SURROGATE.gradient(&taken.scores, taken.label as usize, &mut self.step);
+        let weight = self.rate() / taken.probability;
+        for step in &mut self.step {
+            *step *= -weight;
+        }
+        let scores = if taken.round == self.rounds {
+            &taken.scores
+        } else {
+            self.weights.scores(x, &mut self.scores);
+            &self.scores
+        };
+        self.weights.add(&self.step, x, scores);
+        self.weights.project(self.norm); // eq. (2)
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+}
+
+impl<L: Loss> State for BanditGaptron<L> {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::from(self.weights.tensors());
+        tensors.push(Tensor::number("largest_norm", &mut self.largest));
+        tensors.push(Tensor::number("falling_rate", &mut self.falling_rate));
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::full::gaptron::{Hinge, Logistic, Smooth};
+    use crate::testing::{Outcomes, assert_close, linear_weights, unit_rows};
+
+    fn gaptron<L: Loss>(params: GaptronParams, problem: Problem) -> BanditGaptron<L> {
+        BanditGaptron::new(params, problem, 0).expect("valid parameters")
+    }
+
+    /// K = 2, X = D = 1, γ = 1/2, smooth: η = γ/(4K²X²) = 1/32. At W = 0 play is uniform; m = 0, h = 2, weight 2: a right
+    /// guess of class 0 at x = 1 gives W = (1/32)·2·2·(1, -1) = (1/8, -1/8). The lead 1/4 has a = 9/16 > γ. A wrong guess
+    /// changes nothing.
+    #[test]
+    fn smooth_by_hand() {
+        let params = GaptronParams {
+            exploration: Some(Exploration::Rate(0.5)),
+            norm: Some(1.0),
+            ..Default::default()
+        };
+        let mut learner = gaptron::<Smooth>(params, Problem::new(2, 1).with_radius(1.0));
+        let x = Features::Dense(&[1.0]);
+        let mut at = Decision::default();
+        for (wrong, right) in [(1, 0), (0, 1)] {
+            learner.predict(x, &mut at);
+            assert_eq!(at.distribution, [0.5, 0.5]);
+            (at.label, at.probability) = (wrong, 0.5);
+            learner.learn(x, &at, false);
+            learner.predict(x, &mut at);
+            assert_eq!(at.scores, [0.0; 2]);
+            if right == 0 {
+                (at.label, at.probability) = (0, 0.5);
+                let mut taught = learner.clone();
+                taught.learn(x, &at, true);
+                taught.predict(x, &mut at);
+                assert_eq!(at.scores, [0.125, -0.125]);
+                assert_eq!(at.distribution, [1.0 - 9.0 / 32.0, 9.0 / 32.0]);
+                assert_eq!(at.exploration, 0.5);
+            }
+        }
+    }
+
+    /// Over all played labels, the expected step is the full-information one.
+    #[test]
+    fn the_step_is_unbiased() {
+        fn check<L: Loss>() {
+            let (k, d, rate) = (4, 3, 0.2);
+            let params = GaptronParams {
+                exploration: Some(Exploration::Rate(0.2)),
+                rate: Some(rate),
+                norm: Some(1e6),
+                ..Default::default()
+            };
+            let mut learner = gaptron::<L>(params, Problem::new(k, d));
+            for (t, x) in unit_rows(3, 60, d).iter().enumerate() {
+                let y = (t * t + 1) % k;
+                let (change, mut outcomes) =
+                    Outcomes::of(&learner, Features::Dense(x), y, |after| linear_weights(after));
+                let mut c = vec![0.0; k];
+                L::SURROGATE.gradient(&outcomes.decision().scores, y, &mut c);
+                for i in 0..d {
+                    for class in 0..k {
+                        let want = -rate * c[class] * x[i];
+                        assert_close(change[i * k + class], want, 1e-12, &format!("round {t}"));
+                    }
+                }
+                learner = outcomes.played(if t % 3 == 0 { t % k } else { y });
+            }
+        }
+        check::<Logistic>();
+        check::<Hinge>();
+        check::<Smooth>();
+    }
+
+    /// The rate never rises, and is never above the table's for the largest norm so far.
+    #[test]
+    fn without_a_horizon_rates_fall() {
+        fn check<L: Loss>() {
+            let mut learner = gaptron::<L>(GaptronParams::default(), Problem::new(3, 2));
+            assert_eq!((learner.rate, learner.exploration), (None, Exploration::Adaptive));
+            let (mut at, mut last, mut largest) = (Decision::default(), f64::MAX, 0.0f64);
+            for (t, unit) in unit_rows(3, 20_000, 2).iter().enumerate() {
+                let length = if t < 100 { 0.1 } else { 2.0 };
+                let row: Vec<f64> = unit.iter().map(|x| length * x).collect();
+                largest = largest.max(length);
+                let x = Features::Dense(&row);
+                learner.predict(x, &mut at);
+                at.draw((t as f64 * 0.618).fract());
+                learner.learn(x, &at, at.label == u32::from(row[0] > 0.0));
+                let allowed = L::SURROGATE.bandit_rate(3, largest, learner.norm, at.exploration);
+                assert!(learner.rate() <= allowed * (1.0 + 1e-9) && learner.rate() <= last);
+                last = learner.rate();
+            }
+            assert!(at.exploration < 1.0, "{}", at.exploration);
+        }
+        check::<Logistic>();
+        check::<Hinge>();
+        check::<Smooth>();
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error =
+            |params, problem| BanditGaptron::<Hinge>::new(params, problem, 0).expect_err("bad").to_string();
+        let problem = || Problem::new(3, 2).with_radius(1.0).with_horizon(100);
+        let params = GaptronParams::default;
+        assert_eq!(
+            error(GaptronParams { mode: Some(Mode::Full), ..params() }, problem()),
+            "mode = full: must be bandit where only right guesses are revealed"
+        );
+        assert_eq!(
+            error(GaptronParams { norm: Some(f64::INFINITY), ..params() }, problem()),
+            "norm = inf: must be a finite number > 0"
+        );
+        let none = GaptronParams { exploration: Some(Exploration::Rate(0.0)), ..params() };
+        assert_eq!(
+            error(none.clone(), problem()),
+            "exploration = 0: must be > 0 where no rate is given: nothing else bounds the probability of the true class"
+        );
+        assert!(error(none, Problem::new(3, 2)).starts_with("exploration = 0: must be > 0 where neither"));
+    }
+}

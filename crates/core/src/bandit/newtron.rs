@@ -1,0 +1,300 @@
+//! # Newtron and PNewtron: Newton steps with bandit feedback
+//!
+//! Online Newton steps on the logistic loss of scaled scores, with a gradient that is estimated from the played label;
+//! right and wrong guesses both teach. PNewtron keeps the diagonal of the matrix.
+//!
+//! ## Reference
+//!
+//! Elad Hazan, Satyen Kale, *Newtron: an Efficient Bandit Algorithm for Online Multiclass Prediction*, NIPS 2011:
+//! Algorithm 1 and the experiments. `references.bib`: `hazan2011newtron`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $W_t$ | `model` | [`Leader`](crate::kernel::quadratic_leader::Leader) |
+//! | $\alpha$ | `alpha` | sharpness of the softmax |
+//! | $\beta$ | `beta` | curvature of the quadratic losses |
+//! | $\gamma$ | `exploration` | rate of uniform play |
+//! | $D$ | `norm` | radius of the ball of weights; $A_0 = I/D$ |
+//! | $P_t$ | `forecast` | $q$ |
+//! | $\kappa_t$ | | $p_{\tilde y}$ after a right guess, else 1 |
+//!
+//! $$ q = \sigma(\alpha W x), \quad p = (1 - \gamma)\,q + \tfrac\gamma K 1, \quad \tilde y \sim p, \tag{1} $$
+//! $$ c = \frac{1 - q_{\tilde y}}{p_{\tilde y}}\Big(\tfrac1K 1 - e_{\tilde y}\Big) \text{ if } \tilde y = y, \quad
+//!    c = \frac{q_{\tilde y}}{p_{\tilde y}}\Big(e_{\tilde y} - \tfrac1K 1\Big) \text{ otherwise}; \qquad G = c \otimes x, \tag{2} $$
+//! $$ A \mathrel{+}= \kappa\beta GG^\top, \quad b \mathrel{+}= (1 - \kappa\beta\langle G, C \rangle)\,G, \quad
+//!    W = \arg\min_{\lVert W \rVert \le D} \tfrac12 W^\top AW + b^\top W, \tag{3} $$
+//!
+//! with $C = W$. In expectation $G$ is $(q - e_y) \otimes x$, the gradient of $\tfrac1\alpha\ln(1/q_y)$.
+//!
+//! ## Deviations
+//!
+//! * $\alpha = 10$, $\beta = 0.01$ and $D = 1$ are those of the paper's experiments, not of its theorem, whose regret
+//!   $O(K^3d\min(e^{4\alpha XD}\ln T, XDT^{2/3}))$ is an order of magnitude. The paper sweeps $\gamma$; 0.01 is the default.
+//! * `projection = scale` is the default of PNewtron, and `none` is offered; whether the paper projects PNewtron is unclear.
+//! * `centre = played` tosses a coin of probability $\gamma$ first and takes $C = 0$ where it came up, as public
+//!   implementations do: labels have the same distribution.
+//! * Late feedback takes $q$ and $p$ of the decision, so that the estimate stays unbiased for the gradient of then, and
+//!   the current weights for $C$.
+//!
+//! ## Cost
+//!
+//! Newtron: `learn` $3K^2d^2$ flops, an active exact projection $\tfrac13K^3d^3$ for each of a few Newton steps; memory $K^2d^2$
+//! numbers, twice that with the exact projection. PNewtron: $O(K\,\mathrm{nnz}(x))$ a round ($O(Kd)$ with the exact projection),
+//! memory $3Kd$ numbers, touched only where rows are non-zero.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::example::Features;
+use crate::kernel::quadratic_leader::{DiagonalLeader, FullLeader, Leader, Projection};
+use crate::kernel::softmax::softmax;
+use crate::kernel::vector::dot;
+use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::param::{ParamError, fraction, non_negative, positive};
+use crate::prediction::Decision;
+use crate::problem::Problem;
+use crate::rng::Uniforms;
+use crate::state::{State, Tensor};
+use crate::{param_words, params};
+
+param_words! {
+    /// The point that the quadratic losses are centred at.
+    pub enum Centre {
+        /// The weights.
+        Current = "current",
+        /// The weights, or 0 where an explore coin, tossed before the label is drawn, came up.
+        Played = "played",
+    }
+}
+
+params! {
+    /// Parameters of [`Newtron`].
+    pub struct NewtronParams {
+        /// Rate $\gamma$ of uniform play, in [0, 1].
+        exploration: f64 = "0.01",
+        /// Sharpness $\alpha$ of the softmax, > 0.
+        alpha: f64 = "10",
+        /// Curvature $\beta$ of the quadratic losses, >= 0.
+        beta: f64 = "0.01",
+        /// Radius $D$ of the ball of weights, > 0.
+        norm: f64 = "1",
+        /// How weights are brought into the ball: `exact` in the matrix's norm, `scale`, or `none`.
+        projection: Projection = "newtron: exact; pnewtron: scale",
+        /// Where quadratic losses are centred: `current` weights, or 0 on explored rounds (`played`).
+        centre: Centre = "current",
+    }
+}
+
+/// A [`Leader`] that makes a Newtron of its own name.
+pub trait Variant: Leader {
+    /// The description.
+    const ABOUT: About;
+    /// The default projection.
+    const PROJECTION: Projection;
+}
+
+impl Variant for FullLeader {
+    const PROJECTION: Projection = Projection::Exact;
+    const ABOUT: About = About {
+        name: "newtron",
+        summary: "Newton steps on logistic loss, its gradient estimated from the played label",
+        paper: Paper { key: "hazan2011newtron", place: "Algorithm 1" },
+        guarantee: "log-loss regret O(K^3 d min(exp(4 alpha X D) ln T, X D T^(2/3))) for the paper's parameters, which are not the defaults",
+        cost: "3 K^2 d^2 flops a round, and K^3 d^3 where the exact projection is active",
+        memory: "K^2 d^2 numbers, twice that with the exact projection",
+        forecast: Forecast::RandomisedLabel,
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+    };
+}
+
+impl Variant for DiagonalLeader {
+    const PROJECTION: Projection = Projection::Scale;
+    const ABOUT: About = About {
+        name: "pnewtron",
+        summary: "Newtron with a diagonal matrix, for many features",
+        guarantee: "none: the theorem is about the full matrix",
+        cost: "4 K nnz(x) flops a round",
+        memory: "3 K d numbers",
+        ..<FullLeader as Variant>::ABOUT
+    };
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Newtron<L> {
+    problem: Problem,
+    params: NewtronParams,
+    exploration: f64,
+    alpha: f64,
+    beta: f64,
+    centre: Centre,
+    model: L,
+    rounds: u64,
+    /// Current scores, where the decision is outgrown.
+    scores: Vec<f64>,
+    coefficients: Vec<f64>,
+}
+
+impl<L: Variant> Algorithm for Newtron<L> {
+    type Params = NewtronParams;
+
+    const ABOUT: About = <L as Variant>::ABOUT;
+
+    fn new(params: NewtronParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let exploration = fraction("exploration", params.exploration.unwrap_or(0.01))?;
+        let alpha = positive("alpha", params.alpha.unwrap_or(10.0))?;
+        let beta = non_negative("beta", params.beta.unwrap_or(0.01))?;
+        let norm = positive("norm", params.norm.unwrap_or(1.0))?;
+        let projection = params.projection.unwrap_or(L::PROJECTION);
+        let centre = params.centre.unwrap_or(Centre::Current);
+        Ok(Self {
+            params: NewtronParams {
+                exploration: Some(exploration),
+                alpha: Some(alpha),
+                beta: Some(beta),
+                norm: Some(norm),
+                projection: Some(projection),
+                centre: Some(centre),
+            },
+            exploration,
+            alpha,
+            beta,
+            centre,
+            model: L::new(k, d, 1.0 / norm, norm, projection),
+            problem,
+            rounds: 0,
+            scores: vec![0.0; k],
+            coefficients: vec![0.0; k],
+        })
+    }
+
+    fn params(&self) -> NewtronParams {
+        self.params.clone()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        L::numbers(problem.classes, problem.features)
+    }
+}
+
+impl<L: Leader> BanditLearner for Newtron<L> {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+        let k = self.problem.classes;
+        out.start(k, self.rounds + 1);
+        out.forecast.resize(k, 0.0);
+        self.model.scores(x, &mut out.scores);
+        for (sharpened, score) in out.distribution.iter_mut().zip(&out.scores) {
+            *sharpened = self.alpha * score;
+        }
+        softmax(&out.distribution, &mut out.forecast);
+        out.explore_forecast(self.exploration); // eq. (1)
+    }
+
+    fn play(&self, uniforms: &mut dyn Uniforms, out: &mut Decision) {
+        match self.centre {
+            Centre::Current => out.draw(uniforms.uniform()),
+            Centre::Played => {
+                let coin = uniforms.coin();
+                out.toss_and_draw(coin, uniforms.uniform());
+            }
+        }
+    }
+
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+        self.rounds += 1;
+        let (label, k) = (taken.label as usize, self.problem.classes as f64);
+        let (q, p) = (taken.forecast[label], taken.probability);
+        let (size, kappa) = if correct { (-(1.0 - q) / p, p) } else { (q / p, 1.0) };
+        self.coefficients.fill(-size / k);
+        self.coefficients[label] += size; // eq. (2)
+        let scores = if taken.round == self.rounds {
+            &taken.scores
+        } else {
+            self.model.scores(x, &mut self.scores);
+            &self.scores
+        };
+        let explored = self.centre == Centre::Played && taken.explored == Some(true);
+        let at_centre = if explored { 0.0 } else { dot(&self.coefficients, scores) };
+        let curvature = kappa * self.beta;
+        self.model.learn(x, &self.coefficients, curvature, 1.0 - curvature * at_centre); // eq. (3)
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+}
+
+impl<L: Leader> State for Newtron<L> {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = self.model.tensors();
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.model.restored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Outcomes, assert_close, linear_weights, unit_rows};
+
+    /// With β = 0, D = 1 and no projection W is minus the sum of the estimates, whose expectation over all played labels is
+    /// (q - e_y) ⊗ x.
+    #[test]
+    fn the_estimate_is_unbiased() {
+        fn check<L: Variant>(centre: Centre) {
+            let (k, d) = (4, 3);
+            let params = NewtronParams {
+                exploration: Some(0.3),
+                alpha: Some(2.0),
+                beta: Some(0.0),
+                projection: Some(Projection::None),
+                centre: Some(centre),
+                ..Default::default()
+            };
+            let mut learner = Newtron::<L>::new(params, Problem::new(k, d), 0).expect("valid parameters");
+            for (t, x) in unit_rows(3, 60, d).iter().enumerate() {
+                let y = (t * t + 1) % k;
+                let (change, mut outcomes) =
+                    Outcomes::of(&learner, Features::Dense(x), y, |after| linear_weights(after));
+                for i in 0..d {
+                    for class in 0..k {
+                        let q = outcomes.decision().forecast[class];
+                        let want = -(q - f64::from(u8::from(class == y))) * x[i];
+                        assert_close(change[i * k + class], want, 1e-12, &format!("round {t}"));
+                    }
+                }
+                learner = outcomes.played(t % k);
+            }
+        }
+        check::<FullLeader>(Centre::Current);
+        check::<DiagonalLeader>(Centre::Played);
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error =
+            |params| Newtron::<FullLeader>::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
+        let params = NewtronParams::default;
+        assert_eq!(
+            error(NewtronParams { exploration: Some(2.0), ..params() }),
+            "exploration = 2: must be in [0, 1]"
+        );
+        assert_eq!(
+            error(NewtronParams { beta: Some(-1.0), ..params() }),
+            "beta = -1: must be a finite number >= 0"
+        );
+        assert_eq!(
+            error(NewtronParams { norm: Some(0.0), ..params() }),
+            "norm = 0: must be a finite number > 0"
+        );
+    }
+}

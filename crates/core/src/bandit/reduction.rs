@@ -1,0 +1,386 @@
+//! # The bandit reduction: any online logistic regression with bandit feedback
+//!
+//! Tosses a coin every round: heads, it plays a uniformly random class, and a right guess teaches the base learner; tails, it
+//! plays the base learner's forecast and learns nothing.
+//!
+//! ## Reference
+//!
+//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*, ALT 2022,
+//! arXiv:2110.03020: Algorithm 2, Theorem 4.1. `references.bib`: `agarwal2022folklore`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $\mathcal A$ | `base` | online logistic regression of regret $R(T)$ |
+//! | $\gamma$ | `exploration` | probability of heads |
+//! | $\sigma(z_t)$ | `forecast` | $q$, the base learner's forecast |
+//! | $Z_t$ | `explored` | the coin |
+//!
+//! $$ Z \sim \text{Bernoulli}(\gamma), \quad \tilde y \sim \text{uniform if } Z \text{ else } q, \qquad
+//!    p = (1 - \gamma)\,q + \tfrac\gamma K 1, \tag{1} $$
+//! $$ \text{if } Z \text{ and } \tilde y = y: \quad \mathcal A \text{ learns } (x, y). \tag{2} $$
+//!
+//! For every $U$ of $\mathcal A$'s ball, with log losses in nats:
+//! $\mathbb E M \le \sum_t \ell_t(U) + \tfrac K\gamma R(T) + \gamma T$ ([`crate::bounds::bandit_reduction`]), which
+//! $\gamma = \min(1, \sqrt{KR/T})$ makes $\sum_t \ell_t(U) + 2\sqrt{KTR}$.
+//!
+//! ## Deviations
+//!
+//! * The theorem as printed lacks the factor 2, and $\gamma$ is capped at 1.
+//! * $R(T)$ depends on the base learner; the default rate takes $R = Kd\ln(1 + T)$, the order of FOLKLORE's and of online
+//!   Newton steps', and 0.1 where $T$ is unknown.
+//! * The base learner learns from scores and forecast of the decision, so that late feedback is as exact as its own.
+//!
+//! ## Cost
+//!
+//! That of the base learner, which learns in about $\gamma T/K$ rounds.
+
+use std::fmt;
+
+use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
+use crate::example::{Features, Target};
+use crate::learner::{Accepts, BanditLearner, Classes, Feedback};
+use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, nearest, read};
+use crate::prediction::{Decision, Prediction};
+use crate::problem::Problem;
+use crate::registry::{self, Entry};
+use crate::rng::Uniforms;
+use crate::state::{State, Tensor};
+
+/// What parameters of the base learner begin with.
+const PREFIX: &str = "base.";
+
+/// Parameters of [`BanditReduction`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BanditReductionParams {
+    /// Name of the base learner.
+    pub base: Option<String>,
+    /// Probability $\gamma$ of uniform play, in [0, 1].
+    pub exploration: Option<f64>,
+    /// Number of rounds $T$, >= 1, for the default exploration.
+    pub horizon: Option<u64>,
+    /// Parameters of the base learner, without the prefix `base.`.
+    pub base_values: Values,
+}
+
+impl Params for BanditReductionParams {
+    const FIELDS: &'static [ParamInfo] = &[
+        ParamInfo {
+            name: "base",
+            doc: &[
+                "Name of the base learner, one of probabilities; its parameters as base.norm=2 and so on.",
+            ],
+            default: "folklore",
+        },
+        ParamInfo {
+            name: "exploration",
+            doc: &["Probability $\\gamma$ of uniform play, in [0, 1]."],
+            default: "min(1, sqrt(classes R / horizon)), R = classes features ln(1 + horizon); 0.1 if the horizon is unknown",
+        },
+        ParamInfo {
+            name: "horizon",
+            doc: &["Number of rounds $T$, >= 1, for the default exploration."],
+            default: "the stream's, if known",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
+        match name {
+            "base" => self.base = Some(value.to_string()),
+            "exploration" => self.exploration = Some(read(name, value)?),
+            "horizon" => self.horizon = Some(read(name, value)?),
+            _ => unreachable!("'{name}' (= {value}) is checked against the fields first"),
+        }
+        Ok(())
+    }
+
+    fn values(&self) -> Values {
+        let own = [
+            ("base", self.base.as_deref().map(Value::from)),
+            ("exploration", self.exploration.map(|rate| rate.to_value())),
+            ("horizon", self.horizon.map(|horizon| horizon.to_value())),
+        ];
+        let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        own.chain(self.base_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone())))
+            .collect()
+    }
+
+    fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
+        let mut params = Self::default();
+        for (name, value) in values {
+            if let Some(name) = name.strip_prefix(PREFIX) {
+                params.base_values.insert(name.to_owned(), value.clone());
+            } else if Self::FIELDS.iter().any(|field| field.name == name) {
+                params.set(name, value)?;
+            } else {
+                let known = || Self::FIELDS.iter().map(|field| field.name);
+                return Err(ParamError::UnknownName {
+                    learner: learner.to_owned(),
+                    name: name.clone(),
+                    near: nearest(name, known()).map(str::to_owned),
+                    known: format!("classes, features, {}, base.*", known().collect::<Vec<_>>().join(", ")),
+                });
+            }
+        }
+        base_entry(&params)?.check_names(&params.base_values)?;
+        Ok(params)
+    }
+}
+
+/// The entry of the base learner.
+fn base_entry(params: &BanditReductionParams) -> Result<&'static Entry, ParamError> {
+    let name = params.base.as_deref().unwrap_or("folklore");
+    let entry = registry::find(name)?;
+    if entry.feedback == Feedback::Bandit || entry.about.forecast != Forecast::Probabilities {
+        return Err(ParamError::invalid(
+            "base",
+            name,
+            "a learner that forecasts probabilities and learns from labels",
+        ));
+    }
+    Ok(entry)
+}
+
+/// See the [module](self).
+pub struct BanditReduction {
+    exploration: f64,
+    horizon: Option<u64>,
+    base: Box<dyn Model>,
+    rounds: u64,
+    /// Scores and forecast of a decision, as the base learner takes them.
+    at: Prediction,
+}
+
+impl BanditReduction {
+    /// The base learner.
+    pub fn base(&self) -> &dyn Model {
+        self.base.as_ref()
+    }
+}
+
+impl Clone for BanditReduction {
+    fn clone(&self) -> Self {
+        Self { base: self.base.boxed_clone(), at: self.at.clone(), ..*self }
+    }
+}
+
+impl fmt::Debug for BanditReduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BanditReduction")
+            .field("exploration", &self.exploration)
+            .field("base", &self.base.about().name)
+            .field("rounds", &self.rounds)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Algorithm for BanditReduction {
+    type Params = BanditReductionParams;
+
+    const ABOUT: About = About {
+        name: "bandit-reduction",
+        summary: "any online logistic regression with bandit feedback: it learns where exploration was right",
+        paper: Paper { key: "agarwal2022folklore", place: "Algorithm 2, Theorem 4.1" },
+        guarantee: "expected mistakes <= log loss of U + K R / gamma + gamma T, R the base learner's regret",
+        cost: "that of the base learner",
+        memory: "that of the base learner",
+        forecast: Forecast::RandomisedLabel,
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+    };
+
+    fn new(params: BanditReductionParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let (k, d) = (problem.classes as f64, problem.features as f64);
+        let horizon = params.horizon.or(problem.horizon);
+        let theory = horizon.map(|t| {
+            let t = t.max(1) as f64;
+            (k * k * d * t.ln_1p() / t).sqrt().min(1.0)
+        });
+        let exploration = fraction("exploration", params.exploration.or(theory).unwrap_or(0.1))?;
+        let base =
+            base_entry(&params)?.make(&params.base_values, problem, seed).map_err(|error| match error {
+                ParamError::Invalid { name, value, need } => {
+                    ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
+                }
+                error => error,
+            })?;
+        Ok(Self { exploration, horizon, base, rounds: 0, at: Prediction::default() })
+    }
+
+    fn params(&self) -> BanditReductionParams {
+        BanditReductionParams {
+            base: Some(self.base.about().name.to_owned()),
+            exploration: Some(self.exploration),
+            horizon: self.horizon,
+            base_values: self.base.values(),
+        }
+    }
+
+    /// Without parameters the base learner is not known; no learner of probabilities takes less.
+    fn numbers(problem: &Problem) -> usize {
+        problem.features
+    }
+
+    fn numbers_for(params: &BanditReductionParams, problem: &Problem) -> usize {
+        let base = base_entry(params).and_then(|entry| entry.numbers(&params.base_values, problem));
+        base.unwrap_or_else(|_| Self::numbers(problem))
+    }
+}
+
+impl BanditLearner for BanditReduction {
+    fn problem(&self) -> &Problem {
+        self.base.problem()
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+        out.start(self.problem().classes, self.rounds + 1);
+        if out.work.scores.len() != out.scores.len() {
+            out.work = self.base.prediction();
+        }
+        self.base.predict(x, &mut out.work);
+        out.scores.copy_from_slice(&out.work.scores);
+        out.forecast.extend_from_slice(&out.work.probabilities);
+        out.explore_forecast(self.exploration);
+    }
+
+    fn play(&self, uniforms: &mut dyn Uniforms, out: &mut Decision) {
+        let coin = uniforms.coin();
+        out.toss_and_draw(coin, uniforms.uniform()); // eq. (1)
+    }
+
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+        self.rounds += 1;
+        if correct && taken.explored == Some(true) {
+            self.at.scores.clone_from(&taken.scores);
+            self.at.probabilities.clone_from(&taken.forecast);
+            self.base.update(x, Target::class(taken.label as usize), &self.at); // eq. (2)
+        }
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+}
+
+impl State for BanditReduction {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors: Vec<_> =
+            self.base.tensors().into_iter().map(|tensor| tensor.within("base")).collect();
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.base.restored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::full::folklore::{Folklore, FolkloreParams};
+    use crate::kernel::curvature::Curvature;
+    use crate::learner::{OnlineLearner, Predictor};
+    use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
+
+    fn values(pairs: &[(&str, &str)]) -> Values {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
+    }
+
+    fn reduction(pairs: &[(&str, &str)], problem: Problem) -> Result<BanditReduction, ParamError> {
+        let params = BanditReductionParams::from_values("bandit-reduction", &values(pairs))?;
+        BanditReduction::new(params, problem, 0)
+    }
+
+    struct Given(f64, f64);
+
+    impl Uniforms for Given {
+        fn uniform(&mut self) -> f64 {
+            self.1
+        }
+
+        fn coin(&mut self) -> f64 {
+            self.0
+        }
+    }
+
+    #[test]
+    fn reference_trace() {
+        let Some(reference) = shared_vector("bandit_reduction_gauss") else { return };
+        let params = &reference["params"];
+        let set = |name: &str, key: &str| (name.to_owned(), Value::from(number(&params[key])));
+        let values = Values::from([
+            set("exploration", "gamma"),
+            set("base.norm", "B"),
+            set("base.radius", "R"),
+            set("base.regularization", "lam"),
+            set("base.curvature", "coef"),
+        ]);
+        let entry = registry::find("bandit-reduction").expect("registered");
+        let problem = Problem::new(count(&reference["K"]), count(&reference["d"]));
+        let mut learner = entry.make_bandit(&values, problem, 0).expect("valid");
+        let mut at = Decision::default();
+        let mut updates = 0;
+        for (t, round) in items(&reference["rounds"]).iter().enumerate() {
+            let row = numbers(&reference["x"][t]);
+            let given = |key: &str| number(&reference[key][t]);
+            learner.act(Features::Dense(&row), &mut Given(given("u_explore"), given("u")), &mut at);
+            for (p, want) in at.distribution.iter().zip(numbers(&round["p"])) {
+                assert_close(*p, want, 1e-9, &format!("round {}", t + 1));
+            }
+            assert_eq!(at.explored, round["explored"].as_bool(), "round {}", t + 1);
+            assert_eq!(at.label as usize, count(&round["played"]), "round {}", t + 1);
+            let correct = at.label as usize == count(&reference["y"][t]);
+            learner.learn(Features::Dense(&row), &at, correct);
+            updates += u32::from(correct && at.explored == Some(true));
+        }
+        assert!(updates >= 10, "{updates}");
+    }
+
+    /// Explored right guesses reach the base learner as if it had been alone with them; nothing else does.
+    #[test]
+    fn the_base_learner_sees_explored_right_guesses_only() {
+        let problem = || Problem::new(3, 2).with_radius(1.0);
+        let pairs = [("exploration", "0.5"), ("base.norm", "2"), ("base.curvature", "0.1")];
+        let mut learner = reduction(&pairs, problem()).expect("valid");
+        let params =
+            FolkloreParams { norm: Some(2.0), curvature: Some(Curvature::Value(0.1)), ..Default::default() };
+        let mut alone = Folklore::new(params, problem(), 0).expect("valid");
+        let mut at = Decision::default();
+        let mut prediction = alone.prediction();
+        for (t, x) in crate::testing::unit_rows(4, 60, 2).iter().enumerate() {
+            let x = Features::Dense(x);
+            let (coin, uniform) = ([0.2, 0.8][t % 2], (t as f64 * 0.618).fract());
+            learner.act(x, &mut Given(coin, uniform), &mut at);
+            alone.predict(x, &mut prediction);
+            for (a, b) in at.scores.iter().zip(&prediction.scores) {
+                assert_close(*a, *b, 1e-12, "score");
+            }
+            let correct = t % 3 != 0;
+            learner.learn(x, &at, correct);
+            if correct && t % 2 == 0 {
+                alone.update(x, Target::class(at.label as usize), &prediction);
+            }
+        }
+        assert_eq!(learner.base().rounds(), 20);
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error = |pairs: &[_]| reduction(pairs, Problem::new(3, 2)).expect_err("bad").to_string();
+        assert_eq!(
+            error(&[("base", "perceptron")]),
+            "base = perceptron: must be a learner that forecasts probabilities and learns from labels"
+        );
+        assert_eq!(error(&[("base.norm", "-1")]), "base.norm = -1: must be a finite number > 0");
+        assert!(error(&[("base", "ogdd")]).contains("did you mean 'ogd'?"));
+        assert!(
+            error(&[("base.nrm", "1")]).starts_with("folklore has no parameter 'nrm' (did you mean 'norm'?)")
+        );
+        assert_eq!(
+            error(&[("explore", "1")]),
+            "bandit-reduction has no parameter 'explore' (did you mean 'exploration'?); it takes classes, features, base, exploration, horizon, base.*"
+        );
+        assert_eq!(error(&[("base", "aioli")]), "base.classes = 3: must be 2: aioli is binary");
+    }
+}

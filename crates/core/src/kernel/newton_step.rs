@@ -1,0 +1,102 @@
+//! One online Newton step: weights that step against $A^{-1}g$, for $A$ the gradients' outer products, and are projected
+//! to a ball in the norm of $A$. (Hazan, Agarwal, Kale, "Logarithmic regret algorithms for online convex optimization",
+//! 2007, section 3.2.)
+//!
+//! $$ A \mathrel{+}= \omega gg^\top, \quad v = w - \tfrac{\omega}{\gamma_o} A^{-1} g, \tag{1} $$
+//! $$ w = \arg\min_{\lVert u \rVert \le B} (u - v)^\top A (u - v) = (I + \nu A^{-1})^{-1} v. \tag{2} $$
+
+use super::ball;
+use super::lowrank_inverse::LowRankInverse;
+use super::vector::dot;
+use crate::state::Tensor;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct NewtonStep {
+    inverse: LowRankInverse,
+    weights: Vec<f64>,
+    /// $B$; infinite for no projection.
+    norm: f64,
+    /// $\gamma_o$.
+    rate: f64,
+    /// Room for the projection.
+    room: Vec<f64>,
+}
+
+impl NewtonStep {
+    /// $w = 0$ of `blocks` blocks of `features` numbers, $A = \varepsilon I$ with `regularization` $= \varepsilon > 0$, the
+    /// inverse step size `rate` $\gamma_o > 0$, and the ball of radius `norm` $B > 0$, `inf` for no projection.
+    pub fn new(blocks: usize, features: usize, regularization: f64, rate: f64, norm: f64) -> Self {
+        let inverse = LowRankInverse::new(blocks, features, regularization, 1);
+        let weights = vec![0.0; blocks * features];
+        let mut step = Self { inverse, weights, norm, rate, room: Vec::new() };
+        step.make_room();
+        step
+    }
+
+    fn make_room(&mut self) {
+        let n = self.inverse.side();
+        self.room = vec![0.0; if self.norm.is_finite() { n * n + 2 * n } else { 0 }];
+    }
+
+    /// How many numbers the state takes.
+    pub fn numbers(blocks: usize, features: usize) -> usize {
+        LowRankInverse::numbers(blocks, features)
+    }
+
+    /// $w$, by block.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// $A^{-1}$.
+    pub fn inverse(&self) -> &LowRankInverse {
+        &self.inverse
+    }
+
+    /// $A^{-1}$, to look ahead with.
+    pub fn inverse_mut(&mut self) -> &mut LowRankInverse {
+        &mut self.inverse
+    }
+
+    /// (1) and (2) for a gradient $g$ with $A^{-1}g = Yr$, where `columns` $= Y$ ($n$ rows, row-major) and `coefficients` $= r$,
+    /// which is overwritten; `square` $= g^\top A^{-1} g \ge 0$ and `weight` $= \omega > 0$.
+    pub fn step(&mut self, columns: &[f64], coefficients: &mut [f64], square: f64, weight: f64) {
+        let growth = 1.0 + weight * square;
+        let step = weight / (self.rate * growth);
+        for (w, y) in self.weights.iter_mut().zip(columns.chunks_exact(coefficients.len())) {
+            *w -= step * dot(y, coefficients);
+        }
+        for c in coefficients.iter_mut() {
+            *c *= (weight / growth).sqrt();
+        }
+        self.inverse.downdate(columns, coefficients);
+        if self.norm.is_finite() && dot(&self.weights, &self.weights) > self.norm * self.norm {
+            ball::project(&mut self.weights, self.inverse.matrix(), self.norm, &mut self.room);
+        }
+    }
+
+    /// Makes room for more blocks and features, new ones appended, with $A$ equal to `regularization` on the new diagonal.
+    pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64) {
+        let old_features = self.weights.len() / self.inverse.blocks();
+        let mut weights = vec![0.0; blocks * features];
+        for (old, new) in self.weights.chunks_exact(old_features).zip(weights.chunks_exact_mut(features)) {
+            new[..old_features].copy_from_slice(old);
+        }
+        self.weights = weights;
+        self.inverse.grow(blocks, features, regularization, 1);
+        self.make_room();
+    }
+
+    /// The state.
+    pub fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::from(self.inverse.tensors());
+        tensors.push(Tensor::vector("weights", &mut self.weights));
+        tensors
+    }
+
+    /// False if the state contradicts itself.
+    pub fn restored(&self) -> bool {
+        self.inverse.is_consistent()
+    }
+}

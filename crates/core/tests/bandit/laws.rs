@@ -1,0 +1,207 @@
+//! What every bandit learner does.
+
+use noregret::algorithm::BanditModel;
+use noregret::model::Archive;
+use noregret::param::{Value, Values};
+use noregret::prediction::Decision;
+use noregret::problem::Problem;
+use noregret::registry::find;
+use noregret::rng::Rng;
+
+use crate::support::{Case, Round, assert_same, entries, every_case};
+
+#[test]
+fn same_seed_same_bits() {
+    every_case("same seed", |case| {
+        let rounds = case.stream(1, 60);
+        assert_same(&case.play(&mut *case.learner(), &rounds), &case.play(&mut *case.learner(), &rounds));
+    });
+}
+
+#[test]
+fn predicting_changes_nothing() {
+    every_case("pure", |case| {
+        let rounds = case.stream(1, 40);
+        let plain = case.play(&mut *case.learner(), &rounds);
+        let mut learner = case.learner();
+        let (mut other, mut decisions) = (Decision::default(), Vec::new());
+        for (t, round) in rounds.iter().enumerate() {
+            learner.act(rounds[(7 * t) % 40].sparse(), &mut Rng::new(1, 1), &mut other);
+            decisions.extend(case.play(&mut *learner, std::slice::from_ref(round)));
+        }
+        assert_same(&decisions, &plain);
+    });
+}
+
+/// A decision is data: after a way through JSON it teaches the same, to the bit.
+#[test]
+fn logged_decisions_teach_as_much() {
+    every_case("log", |case| {
+        let rounds = case.stream(1, 60);
+        let plain = case.play(&mut *case.learner(), &rounds);
+        let mut learner = case.learner();
+        for (round, plain) in rounds.iter().zip(&plain) {
+            let mut taken = Decision::default();
+            learner.act(round.dense(), &mut Rng::new(3, learner.rounds()), &mut taken);
+            let log = serde_json::to_string(&taken).expect("plain data");
+            let logged: Decision = serde_json::from_str(&log).expect("just written");
+            assert_eq!(log, serde_json::to_string(plain).expect("plain data"), "round {}", taken.round);
+            learner.learn(round.dense(), &logged, logged.label as usize == round.y);
+        }
+    });
+}
+
+#[test]
+fn dense_rows_and_sparse_rows_are_the_same() {
+    every_case("dense and sparse", |case| {
+        let rounds = case.stream(1, 60);
+        let dense = case.play(&mut *case.learner(), &rounds);
+        let sparse = case.play_as(&mut *case.learner(), &rounds, Round::sparse);
+        for (dense, sparse) in dense.iter().zip(&sparse) {
+            let numbers = |taken: &Decision| [&taken.scores[..], &taken.distribution].concat();
+            for (a, b) in numbers(dense).iter().zip(numbers(sparse)) {
+                assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "round {}: {a} and {b}", dense.round);
+            }
+        }
+    });
+}
+
+fn reloaded(model: &mut dyn BanditModel) -> Box<dyn BanditModel> {
+    let bytes = Archive::of_bandit(model).to_bytes();
+    Archive::from_bytes(&bytes).and_then(|archive| archive.bandit_model()).expect("just written")
+}
+
+#[test]
+fn load_and_continue_is_continue() {
+    every_case("save", |case| {
+        let rounds = case.stream(1, 40);
+        let plain = case.play(&mut *case.learner(), &rounds);
+        for at in [0, 1, 2, 3, 4, 5, 11, 21] {
+            let mut original = case.learner();
+            case.play(&mut *original, &rounds[..at]);
+            let mut loaded = reloaded(&mut *original);
+            assert_eq!((loaded.rounds(), loaded.values()), (at as u64, original.values()));
+            assert_eq!(Archive::of_bandit(&mut *loaded), Archive::of_bandit(&mut *original));
+            assert_same(&case.play(&mut *loaded, &rounds[at..]), &plain[at..]);
+            assert_same(&case.play(&mut *original, &rounds[at..]), &plain[at..]);
+        }
+    });
+}
+
+#[test]
+fn a_clone_goes_its_own_way() {
+    every_case("clone", |case| {
+        let rounds = case.stream(1, 40);
+        let mut original = case.learner();
+        let mut plain = case.play(&mut *original, &rounds[..11]);
+        let mut clone = original.boxed_clone();
+        case.play(&mut *clone, &case.stream(2, 10));
+        plain.extend(case.play(&mut *original, &rounds[11..]));
+        assert_same(&plain, &case.play(&mut *case.learner(), &rounds));
+    });
+}
+
+#[test]
+fn resolved_parameters_make_the_same_learner() {
+    every_case("resolved parameters", |case| {
+        let mut learner = case.learner();
+        let again = Case { values: learner.values(), problem: learner.problem().clone(), ..case.clone() };
+        assert_eq!(again.learner().values(), learner.values());
+        let rounds = case.stream(1, 40);
+        assert_same(&again.play(&mut *again.learner(), &rounds), &case.play(&mut *learner, &rounds));
+    });
+}
+
+#[test]
+fn exploration_outside_its_range_is_refused() {
+    for entry in entries().filter(|entry| entry.param("exploration").is_some()) {
+        for rate in ["-0.1", "1.1", "nan", "inf", "often"] {
+            let values = Values::from([("exploration".to_owned(), Value::from(rate))]);
+            let made = entry.make_bandit(&values, Problem::new(3, 4).with_horizon(1000), 0);
+            let error = made.map(|_| ()).expect_err(entry.about.name).to_string();
+            assert!(error.starts_with("exploration = ") && error.contains("must be "), "{error}");
+        }
+    }
+}
+
+#[test]
+fn wrong_dimensions_are_refused() {
+    for entry in entries() {
+        let refusal = |classes, features| {
+            let problem = Problem::new(classes, features).with_radius(1.0).with_horizon(1000);
+            let made = entry.make_bandit(&Values::new(), problem, 0);
+            made.map(|_| ()).expect_err(entry.about.name).to_string()
+        };
+        for classes in [0, 1, 1 << 32] {
+            assert!(refusal(classes, 4).starts_with(&format!("classes = {classes}: must be ")));
+        }
+        for features in [0, 1 << 32] {
+            assert!(refusal(3, features).starts_with(&format!("features = {features}: must be ")));
+        }
+    }
+}
+
+#[test]
+fn learners_of_the_other_feedback_are_refused() {
+    let problem = || Problem::new(3, 4).with_radius(1.0).with_horizon(1000);
+    let full = |name| find(name).expect("exists").make(&Values::new(), problem(), 0).map(|_| ());
+    let bandit = |name| find(name).expect("exists").make_bandit(&Values::new(), problem(), 0).map(|_| ());
+    assert_eq!(
+        full("banditron").expect_err("bandit").to_string(),
+        "learner = banditron: must be one that learns from the label, not from bandit feedback"
+    );
+    assert_eq!(
+        bandit("ogd").expect_err("full").to_string(),
+        "learner = ogd: must be one that learns from bandit feedback"
+    );
+}
+
+/// Rows of zeros, one row again and again, huge rows, labels that never change: all numbers stay finite.
+#[test]
+fn degenerate_streams_are_survived() {
+    every_case("degenerate", |case| {
+        let (k, d) = (case.problem.classes, case.problem.features);
+        let zeros = |t: usize| Round::new(vec![0.0; d], t % k);
+        let same = |t: usize| Round::new(vec![0.5; d], (t / 3) % k);
+        let huge = |t: usize| Round::new(vec![if t.is_multiple_of(2) { 1e6 } else { 1e-6 }; d], t % k);
+        let one = |_: usize| Round::new(vec![0.25; d], k - 1);
+        for stream in [&zeros as &dyn Fn(usize) -> Round, &same, &huge, &one] {
+            let rounds: Vec<Round> = (0..200).map(stream).collect();
+            case.play(&mut *case.learner(), &rounds);
+        }
+    });
+}
+
+/// Nothing but zeros teaches nothing that another row could show.
+#[test]
+fn rows_of_zeros_leave_all_scores_equal() {
+    every_case("zero rows", |case| {
+        let mut learner = case.learner();
+        let d = case.problem.features;
+        let zeros = Round::new(vec![0.0; d], 1);
+        for taken in case.play(&mut *learner, &vec![zeros; 20]) {
+            assert!(taken.scores.iter().all(|score| *score == taken.scores[0]), "{:?}", taken.scores);
+        }
+    });
+}
+
+/// What is easy is learnt: each class has its own feature. Most of the last rounds' best guesses are right.
+#[test]
+fn separate_classes_are_told_apart() {
+    every_case("learning", |case| {
+        let (k, d) = (case.problem.classes, case.problem.features);
+        if d < k {
+            return;
+        }
+        let rounds: Vec<Round> = (0..6000)
+            .map(|t| {
+                let y = (t * 7 + t / 5) % k;
+                Round::new((0..d).map(|i| f64::from(i == y)).collect(), y)
+            })
+            .collect();
+        let decisions = case.play(&mut *case.learner(), &rounds);
+        let late = decisions.iter().zip(&rounds).skip(5000);
+        let right = late.filter(|(taken, round)| taken.greedy as usize == round.y).count();
+        assert!(right > 900, "{right} of 1000 best guesses are right");
+    });
+}
