@@ -30,6 +30,8 @@ pub(crate) struct Opened {
     pub(crate) reader: Box<dyn Reader>,
     /// Rows, if a first pass counted them.
     pub(crate) rows: Option<u64>,
+    /// The seed of everything that is drawn.
+    pub(crate) seed: u64,
     /// What was decided, as (subject, sentence).
     pub(crate) decisions: Vec<(&'static str, String)>,
 }
@@ -66,7 +68,7 @@ fn load(
     decisions
         .push(("model", format!("{}, after {}", path.display(), counted(saved.learner.rounds(), "round"))));
     decisions.push(("learner", describe_learner(saved.learner.as_ref())));
-    Ok(Opened { learner: saved.learner, encoder, reader, rows: None, decisions })
+    Ok(Opened { learner: saved.learner, encoder, reader, rows: None, seed: args.seed, decisions })
 }
 
 /// Reads a model file, to continue.
@@ -135,7 +137,8 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     let problem =
         Problem { classes: facts.classes, features, radius, horizon: facts.rows, sparse: facts.sparse };
     check_memory(args, entry, settings, &problem)?;
-    let learner = entry.make(&settings.params, problem, args.seed)?;
+    let seed = settings.seed.unwrap_or(args.seed);
+    let learner = entry.make(&settings.params, problem, seed)?;
     let radius = match (learner.problem().radius, facts.radius) {
         (Some(radius), _) => radius,
         (None, _) => f64::INFINITY,
@@ -161,7 +164,7 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
         format!("scaling {}, {intercept}, {storage}, largest norm {}", facts.scaling, short(radius)),
     ));
     decisions.push(("learner", describe_learner(learner.as_ref())));
-    Ok(Opened { learner, encoder, reader, rows: facts.rows, decisions })
+    Ok(Opened { learner, encoder, reader, rows: facts.rows, seed, decisions })
 }
 
 /// What is known of a stream before its first round.

@@ -12,11 +12,14 @@ use crate::failure::Failure;
 pub(crate) struct Settings {
     pub(crate) classes: Option<u64>,
     pub(crate) features: Option<u64>,
+    /// The seed, if it was set among the parameters and not by `--seed`.
+    pub(crate) seed: Option<u64>,
     pub(crate) params: Values,
 }
 
 impl Settings {
-    /// Reads `name=value` words. `classes` and `features` are facts of the problem; the rest is the learner's.
+    /// Reads `name=value` words. `classes` and `features` are facts of the problem, `seed` is that
+    /// of the run; the rest is the learner's.
     pub(crate) fn parse(words: &[String]) -> Result<Self, Failure> {
         let mut settings = Self::default();
         for word in words {
@@ -27,6 +30,7 @@ impl Settings {
             let given = match name {
                 "classes" => settings.classes.replace(count(name, &value)?).is_some(),
                 "features" => settings.features.replace(count(name, &value)?).is_some(),
+                "seed" => settings.seed.replace(count(name, &value)?).is_some(),
                 _ => settings.params.insert(name.to_owned(), value).is_some(),
             };
             if given {

@@ -19,7 +19,8 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
         return list().map_err(Failure::output);
     };
     let recipe = Recipe::find(name).map_err(Failure::usage)?;
-    let stream = recipe.make(&parameters(&args.set)?, args.rows, args.seed)?;
+    let (values, seed) = parameters(&args.set)?;
+    let stream = recipe.make(&values, args.rows, seed.unwrap_or(args.seed))?;
     let format = args.format.or_else(|| Format::from_file_name(&args.output)).unwrap_or(Format::Libsvm);
     if args.output == "-" {
         return write(stream, format, args.rows, std::io::stdout()).map_err(|error| match error {
@@ -60,15 +61,15 @@ fn write(
     writer.flush()
 }
 
-/// The parameters of a stream, which has no dimensions apart from them.
-fn parameters(words: &[String]) -> Result<Values, Failure> {
-    let Settings { classes, features, mut params } = Settings::parse(words)?;
+/// The parameters of a stream, which has no dimensions apart from them, and the seed if it is among them.
+fn parameters(words: &[String]) -> Result<(Values, Option<u64>), Failure> {
+    let Settings { classes, features, seed, mut params } = Settings::parse(words)?;
     for (name, value) in [("classes", classes), ("features", features)] {
         if let Some(value) = value {
             params.insert(name.to_owned(), noregret::param::Value::Integer(value));
         }
     }
-    Ok(params)
+    Ok((params, seed))
 }
 
 fn list() -> std::io::Result<()> {

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.batch_model {
         check_target("--batch-model", path)?;
     }
-    let Opened { mut learner, encoder, reader, rows, decisions } = open(args)?;
+    let Opened { mut learner, encoder, reader, rows, seed, decisions } = open(args)?;
     let mode = match (args.json, args.quiet) {
         (true, _) => Mode::Json,
         (false, true) => Mode::Quiet,
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         look_ahead: reader.size().is_some(),
         window: args.window,
         limit: args.limit,
-        seed: args.seed,
+        seed,
     };
     let mut examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
     let record = args.certify.then(|| record(learner.as_ref(), rows, args.memory)).transpose()?;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
             .map_err(|error| run_failure(data_name(&args.data), error))
     };
     let (score, batch) = if args.batch_model.is_some() {
-        let mut sampled = OnlineToBatch::new(learner, args.snapshots, args.seed);
+        let mut sampled = OnlineToBatch::new(learner, args.snapshots, seed);
         let score = learn(&mut sampled)?;
         let average;
         (learner, average) = sampled.into_parts();
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         resolved_parameters: learner.values(),
         classes: learner.problem().classes,
         features: learner.problem().features,
-        seed: args.seed,
+        seed,
     };
     note_bad_rows(examples.bad_rows(), examples.first_bad_row());
     // The models first: whether somebody reads the summary is not their concern.

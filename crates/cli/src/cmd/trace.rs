@@ -56,9 +56,10 @@ trait Player {
 pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let settings = Settings::parse(&args.set)?;
     let entry = noregret::registry::find(&args.learner)?;
-    let rng = Rng::new(args.seed, 0);
+    let seed = settings.seed.unwrap_or(args.seed);
+    let rng = Rng::new(seed, 0);
     let mut player: Box<dyn Player> =
-        match entry.make_any(&settings.params, settings.problem(entry)?, args.seed)? {
+        match entry.make_any(&settings.params, settings.problem(entry)?, seed)? {
             AnyModel::Full(learner) => {
                 let (prediction, samples) = (learner.prediction(), entry.param("samples").is_some());
                 Box::new(Full { learner, prediction, samples, rng })

@@ -60,3 +60,17 @@ fn what_cannot_be() {
     let ran = folder.run("generate softmax --output no/such.svm");
     assert!(ran.code == 2 && ran.stderr.starts_with("noregret: no/such.svm: "), "{}", ran.stderr);
 }
+
+#[test]
+fn the_seed_is_a_parameter_like_any_other() {
+    let folder = Folder::new();
+    let rows =
+        |arguments: &str| folder.run(&format!("generate softmax --rows 50 {arguments}")).succeeded().stdout;
+    assert_eq!(rows("--set seed=3"), rows("--seed 3"));
+    assert_ne!(rows("--set seed=3"), rows("--seed 4"));
+    folder.write("a.svm", rows(""));
+    let errors = |arguments: &str| folder.summary(&format!("a.svm --learner gaptron-hinge {arguments}"));
+    let (set, flag) = (errors("--set seed=5"), errors("--seed 5"));
+    assert_eq!((&set["errors"], &set["seed"]), (&flag["errors"], &flag["seed"]));
+    assert_eq!(set["seed"], 5);
+}
