@@ -163,7 +163,7 @@ fn degenerate_streams_are_survived() {
         let (k, d) = (case.problem.classes, case.problem.features);
         let zeros = |t: usize| Round::new(vec![0.0; d], t % k);
         let same = |t: usize| Round::new(vec![0.5; d], (t / 3) % k);
-        let huge = |t: usize| Round::new(vec![if t % 2 == 0 { 1e6 } else { 1e-6 }; d], t % k);
+        let huge = |t: usize| Round::new(vec![if t.is_multiple_of(2) { 1e6 } else { 1e-6 }; d], t % k);
         let one = |_: usize| Round::new(vec![0.25; d], k - 1);
         for stream in [&zeros as &dyn Fn(usize) -> Round, &same, &huge, &one] {
             let rounds: Vec<Round> = (0..200).map(stream).collect();

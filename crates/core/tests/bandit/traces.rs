@@ -104,7 +104,7 @@ fn learners_reproduce_their_references() {
             learner.act(x, &mut Given(number(&reference["u"][t])), &mut at);
             let what = format!("{name}, round {}", t + 1);
             assert_eq!(f64::from(at.label), number(&round["played"]), "{what}: played");
-            let mut check = |kind: &str, got: &[f64], want: &[f64]| {
+            let check = |kind: &str, got: &[f64], want: &[f64]| {
                 for (got, want) in got.iter().zip(want) {
                     assert!(
                         (got - want).abs() <= 1e-9 * (1.0 + want.abs()),
