@@ -32,9 +32,10 @@ pub(crate) enum Command {
     /// Show what is in a model file
     Inspect(InspectArgs),
     /// Add up what models have learnt on parts of the data
-    ///
-    /// The models must be of one learner with equal parameters, classes and columns: train the parts with the same --set
-    /// classes, norm, radius and regularization, and with --scale none or unit.
+    #[command(
+        after_help = "The models must be of one learner with equal parameters, classes and columns: train the \
+        parts with the same --set classes, norm, radius and regularization, and with --scale none or unit."
+    )]
     Merge(MergeArgs),
     /// Write a synthetic stream
     Generate(GenerateArgs),
@@ -161,8 +162,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<usize>())]
     pub(crate) snapshots: usize,
     /// When the stream is over, show the regret against the best fixed predictor beside the theorem's bound (keeps all
-    /// rows in memory)
-    #[arg(long)]
+    /// rows in memory; not with --load, whose earlier rounds are gone)
+    #[arg(long, conflicts_with = "load")]
     pub(crate) certify: bool,
     /// Show the live certificate, a bound on the regret so far, in the progress table
     #[arg(long)]

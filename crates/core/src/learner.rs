@@ -104,6 +104,10 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
     fn certificate(&self) -> Option<f64> {
         (**self).certificate()
     }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        (**self).guarantee()
+    }
 }
 
 /// Learns from one bit a round: was the played label right? (bandit feedback)

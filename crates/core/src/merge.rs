@@ -28,6 +28,10 @@ use crate::learner::Predictor;
 use crate::param::{ParamError, Params, Value};
 use crate::problem::Problem;
 
+/// Why a merged learner's guarantee has no bound: theorems in closed form are about one learner and all its rounds.
+pub(crate) const NO_CLOSED_FORM: &str =
+    "models were merged: the certificate holds, the theorem's closed form does not";
+
 /// How often the regulariser is counted. $S$ is the number of parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Merge {

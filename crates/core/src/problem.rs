@@ -2,6 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::param::{ParamError, positive};
+
+/// The best comparator may reach logits of ± this on the largest row, where nobody says otherwise. No theorem chooses it.
+const COMPARATOR_LOGIT: f64 = 30.0;
+
 /// The facts of a stream that a learner is made for.
 ///
 /// Learners take their dimensions from here and derive theory's parameters from the rest. What a user *chooses*
@@ -40,4 +45,20 @@ impl Problem {
     pub fn with_sparse(self, sparse: bool) -> Self {
         Self { sparse, ..self }
     }
+
+    /// $R$: the one given as a parameter, else the stream's, else 1.
+    ///
+    /// # Errors
+    /// If it is not finite and > 0.
+    pub(crate) fn resolve_radius(&self, given: Option<f64>) -> Result<f64, ParamError> {
+        positive("radius", given.or(self.radius).unwrap_or(1.0))
+    }
+}
+
+/// $B$: the one given as a parameter, else 30 / `radius`, so that a learner does not depend on the units of the data.
+///
+/// # Errors
+/// If it is not finite and > 0.
+pub(crate) fn resolve_norm(given: Option<f64>, radius: f64) -> Result<f64, ParamError> {
+    positive("norm", given.unwrap_or(COMPARATOR_LOGIT / radius))
 }

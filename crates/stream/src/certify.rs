@@ -129,8 +129,7 @@ impl Record {
         }
     }
 
-    /// The comparator, and the verdict. `theorem` is printed; `void` says why the bound does not hold for this run, if it
-    /// does not.
+    /// The comparator, and the verdict. `theorem` is printed; `void` says why nothing is promised for this run, if so.
     ///
     /// # Errors
     /// If the comparator cannot be computed.
@@ -141,6 +140,8 @@ impl Record {
         certificate: Option<f64>,
         void: Option<String>,
     ) -> Result<Certified, CertifyError> {
+        // Surrogates of weighted rounds stay lower bounds, so the certificate survives weights, and nothing else does.
+        let certificate = certificate.filter(|_| void.is_none());
         let void = void.or_else(|| self.weighted().then(|| "rounds had importance weights".to_owned()));
         let verdict = Certified {
             theorem,

@@ -151,7 +151,7 @@ impl Scaler {
             }
             Scaling::Standard => {
                 self.second.resize(columns, 0.0);
-                let total = (self.rows + other.rows).max(1) as f64;
+                let total = self.rows.saturating_add(other.rows).max(1) as f64;
                 let share = other.rows as f64 / total;
                 for (column, (mean, squares)) in self.first.iter_mut().zip(&mut self.second).enumerate() {
                     let deviation = theirs(&other.first, column) - *mean;
@@ -161,7 +161,7 @@ impl Scaler {
                 }
             }
         }
-        self.rows += other.rows;
+        self.rows = self.rows.saturating_add(other.rows);
     }
 
     /// Scales the non-zero `values` in columns `indices` in place. For all kinds but `Standard`.

@@ -6,6 +6,7 @@ mod bad_model;
 mod bad_output;
 mod bad_usage;
 mod batch_model;
+mod certify;
 mod demo;
 mod generate;
 mod help;

@@ -19,6 +19,7 @@
 
 use crate::algorithm::Model;
 use crate::example::{Batch, Features, Target};
+use crate::guarantee::Guarantee;
 use crate::learner::{OnlineLearner, Predictor};
 use crate::model::{Archive, ModelError};
 use crate::prediction::Prediction;
@@ -124,6 +125,10 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
 
     fn certificate(&self) -> Option<f64> {
         self.learner.certificate()
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        self.learner.guarantee()
     }
 }
 

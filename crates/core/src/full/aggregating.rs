@@ -163,7 +163,7 @@ impl Algorithm for Aggregating {
                 return Err(ParamError::invalid("features", d, need));
             }
         };
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let radius = problem.resolve_radius(params.radius)?;
         let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
         let smoothing = fraction("smoothing", params.smoothing.unwrap_or(0.0))?;
         let nodes = params.nodes.unwrap_or(default);

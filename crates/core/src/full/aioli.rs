@@ -65,7 +65,7 @@ use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, non_negative, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 
 params! {
@@ -101,6 +101,8 @@ pub struct Aioli {
     /// $-\sum_t (r_t s_t + \kappa p_0p_1 s_t^2)$.
     slack: f64,
     rounds: u64,
+    /// Learners that were merged into this one, itself included: 1 if none were.
+    parts: u64,
     /// The scratch of rounds whose prediction is outgrown.
     spare: Vec<f64>,
 }
@@ -143,8 +145,8 @@ impl Algorithm for Aioli {
 
     fn new(params: AioliParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let d = problem.features;
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
         let spread = curvature::euclidean_spread(norm, radius);
@@ -169,6 +171,7 @@ impl Algorithm for Aioli {
             b: vec![0.0; d],
             slack: 0.0,
             rounds: 0,
+            parts: 1,
             spare: Vec::new(),
         };
         learner.spare = vec![0.0; learner.scratch_len()];
@@ -190,10 +193,12 @@ impl Algorithm for Aioli {
         let regularization = Some(how.regularization(one, parts.len()));
         let mut merged = Self::new(AioliParams { regularization, ..first.params() }, problem, 0)?;
         merge::add_inverses(&mut merged.inverse, parts.iter().map(|part| &part.inverse), how, one)?;
+        merged.parts = 0;
         for part in parts {
             axpy(1.0, &part.b, &mut merged.b);
             merged.slack += part.slack;
-            merged.rounds += part.rounds;
+            merged.rounds = merged.rounds.saturating_add(part.rounds);
+            merged.parts = merged.parts.saturating_add(part.parts);
         }
         Ok(merged)
     }
@@ -255,6 +260,7 @@ impl OnlineLearner for Aioli {
         let bound = provided(holds, "it needs a valid curvature and improper_weight = 1", || {
             bounds::aioli_curvature(&setting, self.regularization, self.kappa)
         });
+        let bound = if self.parts > 1 { Err(merge::NO_CLOSED_FORM.to_owned()) } else { bound };
         Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
     }
 
@@ -292,6 +298,7 @@ impl State for Aioli {
         tensors.push(Tensor::vector("b", &mut self.b));
         tensors.push(Tensor::number("slack", &mut self.slack));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors.push(Tensor::count("parts", &mut self.parts));
         tensors
     }
 

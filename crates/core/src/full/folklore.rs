@@ -69,7 +69,7 @@ use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 
 params! {
@@ -108,6 +108,8 @@ pub struct Folklore {
     /// $\sum_t \mathrm{tr}(S N) = \sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$.
     trace: f64,
     rounds: u64,
+    /// Learners that were merged into this one, itself included: 1 if none were.
+    parts: u64,
     /// The scratch of rounds whose prediction is outgrown.
     spare: Vec<f64>,
     /// Room for the update.
@@ -194,8 +196,8 @@ impl Algorithm for Folklore {
 
     fn new(params: FolkloreParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
         let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
@@ -223,6 +225,7 @@ impl Algorithm for Folklore {
             slack: 0.0,
             trace: 0.0,
             rounds: 0,
+            parts: 1,
             spare: Vec::new(),
             work: Vec::new(),
         };
@@ -245,11 +248,13 @@ impl Algorithm for Folklore {
         let regularization = Some(how.regularization(one, parts.len()));
         let mut merged = Self::new(FolkloreParams { regularization, ..first.params() }, problem, 0)?;
         merge::add_inverses(&mut merged.inverse, parts.iter().map(|part| &part.inverse), how, one)?;
+        merged.parts = 0;
         for part in parts {
             axpy(1.0, &part.gradient, &mut merged.gradient);
             merged.slack += part.slack;
             merged.trace += part.trace;
-            merged.rounds += part.rounds;
+            merged.rounds = merged.rounds.saturating_add(part.rounds);
+            merged.parts = merged.parts.saturating_add(part.parts);
         }
         Ok(merged)
     }
@@ -374,6 +379,7 @@ impl OnlineLearner for Folklore {
             bounds::folklore(&setting(&self.problem, norm, self.rounds), self.regularization, self.gamma)
         });
         let bound = match bound {
+            Ok(_) if self.parts > 1 => Err(merge::NO_CLOSED_FORM.to_owned()),
             Ok(_) if self.regularization < self.gamma * radius * radius => {
                 Err("regularization is below curvature * radius^2".to_owned())
             }
@@ -426,6 +432,7 @@ impl State for Folklore {
         tensors.push(Tensor::number("slack", &mut self.slack));
         tensors.push(Tensor::number("trace", &mut self.trace));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors.push(Tensor::count("parts", &mut self.parts));
         tensors
     }
 

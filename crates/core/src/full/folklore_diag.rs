@@ -47,14 +47,14 @@ use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 
 params! {
     /// Parameters of [`FolkloreDiag`].
     pub struct FolkloreDiagParams {
         /// Bound $B$ on the Euclidean norm of every row of the comparator, > 0.
-        norm: f64 = "10 / radius",
+        norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
         /// Start $\lambda$ of the diagonal, > 0.
@@ -97,8 +97,8 @@ impl Algorithm for FolkloreDiag {
 
     fn new(params: FolkloreDiagParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(10.0 / radius))?;
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
         let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);

@@ -73,7 +73,7 @@ use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::rng::Rng;
 use crate::state::{State, Tensor};
 
@@ -275,8 +275,8 @@ impl Algorithm for Gaf {
 
     fn new(params: GafParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let default = 32.0 * (d * k) as f64 * radius * radius;
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
         let curvature = positive("curvature", params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
@@ -357,6 +357,7 @@ impl OnlineLearner for Gaf {
             && self.params.smoothing == Some(0.0);
         let why = "it needs the default curvature and regularization, and exact expectations (quadrature)";
         let bound = provided(holds, why, || bounds::gaf(&setting, lambda, beta));
+        let bound = if self.forecaster.parts() > 1 { Err(merge::NO_CLOSED_FORM.to_owned()) } else { bound };
         Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 

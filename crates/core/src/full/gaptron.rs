@@ -181,7 +181,7 @@ impl<L: Loss> Algorithm for Gaptron<L> {
                 return Err(ParamError::invalid("exploration", "adaptive", need));
             }
         };
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let radius = problem.resolve_radius(params.radius)?;
         let norm = match params.norm {
             None | Some(f64::INFINITY) => f64::INFINITY,
             Some(norm) => positive("norm", norm)?,

@@ -180,6 +180,8 @@ pub struct GaussianForecaster<L> {
     /// $\ln\det(A_T/\lambda)$.
     log_det: f64,
     rounds: u64,
+    /// Learners that were merged into this one, itself included: 1 if none were.
+    parts: u64,
     /// The scratch of rounds whose prediction is outgrown.
     spare: Vec<f64>,
     /// Room for the update.
@@ -209,6 +211,7 @@ impl<L: MixableLoss> GaussianForecaster<L> {
             slack: 0.0,
             log_det: 0.0,
             rounds: 0,
+            parts: 1,
             spare: Vec::new(),
             work: Vec::new(),
         };
@@ -229,6 +232,11 @@ impl<L: MixableLoss> GaussianForecaster<L> {
     /// $\ln\det(A_T/\lambda)$: what the theorem's data-dependent bound needs, see [`crate::bounds::gaf_log_det`].
     pub fn log_det(&self) -> f64 {
         self.log_det
+    }
+
+    /// Learners that were merged into this one, itself included.
+    pub(super) fn parts(&self) -> u64 {
+        self.parts
     }
 
     /// Equation (5) for comparators with $\lVert \theta \rVert \le$ `norm`.
@@ -258,11 +266,13 @@ impl<L: MixableLoss> GaussianForecaster<L> {
         let regularization = parts.first().ok_or(MergeError::Nothing)?.regularization;
         let inverses = parts.iter().map(|part| &part.inverse);
         merge::add_inverses(&mut self.inverse, inverses, how, regularization)?;
+        self.parts = 0;
         for part in parts {
             axpy(1.0, &part.b, &mut self.b);
             self.slack += part.slack;
             self.log_det += part.log_det;
-            self.rounds += part.rounds;
+            self.rounds = self.rounds.saturating_add(part.rounds);
+            self.parts = self.parts.saturating_add(part.parts);
         }
         Ok(())
     }
@@ -389,6 +399,7 @@ impl<L: MixableLoss> State for GaussianForecaster<L> {
         tensors.push(Tensor::number("slack", &mut self.slack));
         tensors.push(Tensor::number("log_det", &mut self.log_det));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors.push(Tensor::count("parts", &mut self.parts));
         tensors
     }
 

@@ -58,7 +58,7 @@ use crate::loss::logistic::sigmoid;
 use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, non_negative, positive};
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 use crate::{param_words, params};
 
@@ -137,6 +137,8 @@ pub struct KernelAioli {
     /// $-\sum_t (r_t s_t + \kappa p_0p_1 s_t^2)$.
     slack: f64,
     rounds: u64,
+    /// Learners that were merged into this one, itself included: 1 if none were.
+    parts: u64,
     /// Rounds that were not learnt.
     dropped: u64,
     /// The scratch of rounds whose prediction is outgrown.
@@ -263,7 +265,7 @@ impl Algorithm for KernelAioli {
             Kernel::Rbf => 1.0,
         };
         let radius = positive("radius", params.radius.unwrap_or(default))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let norm = resolve_norm(params.norm, radius)?;
         let regularization =
             positive("regularization", params.regularization.unwrap_or(1.0 / (norm * norm)))?;
         let spread = curvature::euclidean_spread(norm, radius);
@@ -305,6 +307,7 @@ impl Algorithm for KernelAioli {
             quadratic: 0.0,
             slack: 0.0,
             rounds: 0,
+            parts: 1,
             dropped: 0,
             spare: Vec::new(),
         })
@@ -330,6 +333,7 @@ impl Algorithm for KernelAioli {
             return Err(MergeError::TooManyRows { rows, most: merged.max_rounds });
         }
         let (d, mut scratch) = (merged.problem.features, Vec::new());
+        merged.parts = 0;
         for part in parts {
             let values = part.root_weights.iter().zip(&part.coefficients);
             for (x, (root_weight, c)) in part.rows.chunks_exact(d).zip(values) {
@@ -337,8 +341,9 @@ impl Algorithm for KernelAioli {
                 merged.store(Projection::read(&scratch, d, merged.stored()), *root_weight, *c);
             }
             merged.slack += part.slack;
-            merged.rounds += part.rounds;
-            merged.dropped += part.dropped;
+            merged.rounds = merged.rounds.saturating_add(part.rounds);
+            merged.parts = merged.parts.saturating_add(part.parts);
+            merged.dropped = merged.dropped.saturating_add(part.dropped);
         }
         Ok(merged)
     }
@@ -408,6 +413,7 @@ impl OnlineLearner for KernelAioli {
             let setting = setting(&self.problem, norm, self.rounds);
             bounds::aioli_log_det(&setting, self.regularization, self.kappa, self.log_det())
         });
+        let bound = if self.parts > 1 { Err(merge::NO_CLOSED_FORM.to_owned()) } else { bound };
         let ball = (self.kernel == Kernel::Linear).then_some(Ball::Euclidean);
         Some(Guarantee::Regret { ball, norm, bound })
     }
@@ -446,6 +452,7 @@ impl State for KernelAioli {
             Tensor::number("quadratic", &mut self.quadratic),
             Tensor::number("slack", &mut self.slack),
             Tensor::count("rounds", &mut self.rounds),
+            Tensor::count("parts", &mut self.parts),
             Tensor::count("dropped", &mut self.dropped),
         ]
     }
@@ -610,7 +617,7 @@ mod tests {
             learner.update(x, Target::class(0), &at);
         }
         assert_eq!((learner.stored(), learner.dropped), (6, 1));
-        assert!(learner.tensors().len() == 9 && learner.projected.iter().all(|f| f.is_finite()));
+        assert!(learner.tensors().len() == 10 && learner.projected.iter().all(|f| f.is_finite()));
     }
 
     #[test]

@@ -42,7 +42,7 @@ use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::param::{ParamError, positive};
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 use crate::{param_words, params};
 
@@ -118,8 +118,8 @@ impl Algorithm for Ogd {
 
     fn new(params: OgdParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let schedule = params.schedule.unwrap_or(Schedule::Sqrt);
         let ball = params.ball.unwrap_or(Ball::Frobenius);
         let horizon = params.horizon.or(problem.horizon);

@@ -56,7 +56,7 @@ use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 
 params! {
@@ -78,8 +78,8 @@ params! {
 impl OnsParams {
     /// Every `None` replaced by the theorem's choice, and everything checked.
     pub(crate) fn resolve(self, problem: &Problem) -> Result<Self, ParamError> {
-        let radius = positive("radius", self.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", self.norm.unwrap_or(30.0 / radius))?;
+        let radius = problem.resolve_radius(self.radius)?;
+        let norm = resolve_norm(self.norm, radius)?;
         let gradient_diameter = std::f64::consts::SQRT_2 * radius * 2.0 * norm;
         let concavity = (-frobenius_spread(norm, radius)).exp() / (problem.classes - 1) as f64;
         let theory = 0.5 * (0.25 / gradient_diameter).min(concavity);

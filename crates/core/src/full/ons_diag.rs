@@ -69,7 +69,7 @@ impl Algorithm for OnsDiag {
         name: "ons-diag",
         summary: "online Newton step with a diagonal matrix, for many sparse features",
         paper: Paper { key: "hazan2007ons", place: "section 3.2, diagonal" },
-        guarantee: "none",
+        guarantee: "none: the theorem is about the full matrix",
         cost: "8 K nnz(x) flops a round",
         memory: "2 K d numbers",
         forecast: Forecast::Probabilities,

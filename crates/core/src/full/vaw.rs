@@ -52,7 +52,7 @@ use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
+use crate::problem::{Problem, resolve_norm};
 use crate::state::{State, Tensor};
 
 params! {
@@ -82,6 +82,8 @@ pub struct Vaw {
     /// $\sum_t \hat y_t^2 - 2 \hat y_t y_t$.
     slack: f64,
     rounds: u64,
+    /// Learners that were merged into this one, itself included: 1 if none were.
+    parts: u64,
     /// The scratch of rounds whose prediction is outgrown.
     spare: Vec<f64>,
 }
@@ -116,8 +118,8 @@ impl Algorithm for Vaw {
 
     fn new(params: VawParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let d = problem.features;
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
-        let norm = positive("norm", params.norm.unwrap_or(30.0 / radius))?;
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let target_bound = params.target_bound.map(|bound| positive("target_bound", bound)).transpose()?;
         let default = (target_bound.unwrap_or(1.0) / norm).powi(2);
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
@@ -134,6 +136,7 @@ impl Algorithm for Vaw {
             b: vec![0.0; d],
             slack: 0.0,
             rounds: 0,
+            parts: 1,
             spare: Vec::new(),
         };
         learner.spare = vec![0.0; learner.scratch_len()];
@@ -155,10 +158,12 @@ impl Algorithm for Vaw {
         let regularization = Some(how.regularization(one, parts.len()));
         let mut merged = Self::new(VawParams { regularization, ..first.params() }, problem, 0)?;
         merge::add_inverses(&mut merged.inverse, parts.iter().map(|part| &part.inverse), how, one)?;
+        merged.parts = 0;
         for part in parts {
             axpy(1.0, &part.b, &mut merged.b);
             merged.slack += part.slack;
-            merged.rounds += part.rounds;
+            merged.rounds = merged.rounds.saturating_add(part.rounds);
+            merged.parts = merged.parts.saturating_add(part.parts);
         }
         Ok(merged)
     }
@@ -209,6 +214,7 @@ impl OnlineLearner for Vaw {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = self.params.norm.expect("resolved");
         let bound = match self.params.target_bound {
+            _ if self.parts > 1 => Err(merge::NO_CLOSED_FORM.to_owned()),
             Some(target_bound) => {
                 let setting = setting(&self.problem, norm, self.rounds);
                 Ok(bounds::vaw(&setting, self.regularization, target_bound))
@@ -252,6 +258,7 @@ impl State for Vaw {
         tensors.push(Tensor::vector("b", &mut self.b));
         tensors.push(Tensor::number("slack", &mut self.slack));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors.push(Tensor::count("parts", &mut self.parts));
         tensors
     }
 

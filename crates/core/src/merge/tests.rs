@@ -3,6 +3,7 @@ use crate::batch::comparator::{Ball, Comparator, Stop, best_in_hindsight};
 use crate::batch::data::{Data, Labels, Rows};
 use crate::example::{Features, Target};
 use crate::full::vaw::{Vaw, VawParams};
+use crate::guarantee::Guarantee;
 use crate::learner::OnlineLearner;
 use crate::loss::logistic;
 use crate::model::{Archive, Data as Stored};
@@ -183,6 +184,8 @@ fn certificates_hold_over_all_rounds() {
             let (parts, mut history) = shards(name, set, classes);
             let mut model = merged(&parts, how);
             assert_eq!(model.rounds(), 171);
+            let Some(Guarantee::Regret { bound, .. }) = model.guarantee() else { panic!("{name} has one") };
+            assert_eq!(bound.err().as_deref(), Some(NO_CLOSED_FORM), "{name}");
             for more in [0, 60] {
                 history.play(&mut *model, 9, more);
                 let best = history.best(&*model, ball, 3.0);

@@ -272,3 +272,24 @@ fn only_snapshots_allocate() {
     // 1 + ln 200 = 6.3 in expectation.
     assert!((2..=12).contains(&drawn), "{drawn}");
 }
+
+/// Wrapped or boxed, a learner says the same of itself: every method is passed on.
+#[test]
+fn wrappers_pass_everything_on() {
+    let mut plain = make("folklore", 3);
+    let mut sampled = OnlineToBatch::new(plain.clone(), 2, 0);
+    let (played, wrapped) = (plays(&mut *plain, 30), plays(&mut sampled, 30));
+    assert_eq!(played, wrapped);
+    let facts = |learner: &dyn OnlineLearner| {
+        let Some(crate::guarantee::Guarantee::Regret { bound, norm, .. }) = learner.guarantee() else {
+            panic!("folklore has a guarantee")
+        };
+        (learner.rounds(), learner.lookahead(), learner.certificate(), bound, norm, learner.problem().clone())
+    };
+    assert_eq!(facts(&*plain), facts(&plain));
+    assert_eq!(facts(&*plain), facts(&sampled));
+    assert!(sampled.grow(4, 6) && plain.grow(4, 6));
+    assert_eq!(facts(&*plain), facts(&sampled));
+    let average = sampled.into_parts().1;
+    assert!(average.members().iter().all(|member| member.problem().features == 6));
+}
