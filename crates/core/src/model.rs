@@ -1,6 +1,6 @@
 //! Model files: safetensors with JSON metadata and a digest.
 //!
-//! A file holds the tensors of a learner ([`State`](crate::state::State)) and, as text, everything needed to make it again: algorithm,
+//! A file holds the tensors of a learner ([`State`]) and, as text, everything needed to make it again: algorithm,
 //! parameters in use, problem. Fronts add entries of their own (labels, columns, scaling). Files are
 //! replaced at once ([`Replacement`]), so that an old model is whole until the new one is. Loading trusts
 //! nothing: sizes are checked before memory is taken, numbers must be finite, and a digest over the contents must match.

@@ -138,6 +138,9 @@ impl Player for Bandit {
         learner.predict(x, decision);
         check_finite(&decision.scores)?;
         learner.play(&mut Given { label: row.u, coin: row.u_explore, rng }, decision);
+        if decision.explored.is_none() && row.u_explore.is_some() {
+            return Err("u_explore: the learner tosses no coin".to_owned());
+        }
         let label = Label(decision.label);
         let correct = target.truth == Truth::Class(label);
         print(out, t, &decision.scores, &decision.distribution, Some(label), f64::from(!correct));

@@ -165,11 +165,13 @@ fn bandit_settings_and_numbers_are_checked() {
         2,
         "standard input:1: u_explore = 1: must be in [0, 1)",
     );
-    fails(
-        "--learner ogd",
-        "{\"x\": [1], \"y\": 0, \"u_explore\": 0.5}",
-        2,
-        "standard input:1: u_explore: the learner tosses no coin",
-    );
+    for learner in ["ogd", "soba"] {
+        fails(
+            &format!("--learner {learner}"),
+            "{\"x\": [1], \"y\": 0, \"u_explore\": 0.5}",
+            2,
+            "standard input:1: u_explore: the learner tosses no coin",
+        );
+    }
     fails("--learner gaptron-hinge --set mode=half", "", 1, "mode = half: must be one of full, bandit");
 }

@@ -12,7 +12,7 @@
 //!
 //! | paper | here | meaning |
 //! |---|---|---|
-//! | $W_t$ | `model` | [`Leader`](crate::kernel::quadratic_leader::Leader) |
+//! | $W_t$ | `model` | [`Leader`] |
 //! | $\alpha$ | `alpha` | sharpness of the softmax |
 //! | $\beta$ | `beta` | curvature of the quadratic losses |
 //! | $\gamma$ | `exploration` | rate of uniform play |

@@ -139,7 +139,7 @@ impl<M: Variant> Algorithm for Soba<M> {
 
     fn new(params: SobaParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let radius = problem.resolve_radius(params.radius)?;
         let regularization = params.regularization.unwrap_or(radius * radius);
         let regularization = positive("regularization", regularization)?;
         let horizon = params.horizon.or(problem.horizon);

@@ -101,7 +101,7 @@ impl Algorithm for SobaReduction {
 
     fn new(params: SobaReductionParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let radius = positive("radius", params.radius.or(problem.radius).unwrap_or(1.0))?;
+        let radius = problem.resolve_radius(params.radius)?;
         let problem = Problem { radius: Some(radius), ..problem };
         let norm = positive("norm", params.norm.unwrap_or_else(|| reference_norm(&problem)))?;
         let loss_eta = positive("loss_eta", params.loss_eta.unwrap_or(1.0 / (2.0 * radius * norm).max(1.0)))?;
