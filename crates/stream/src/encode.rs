@@ -97,6 +97,12 @@ impl Example {
         Some(target.weighted(self.weight))
     }
 
+    /// A dense example of weight 1, as tests and generators make it.
+    pub fn dense(values: &[f64], label: Option<Label>) -> Self {
+        let truth = label.map_or(OwnedTruth::Missing, OwnedTruth::Class);
+        Self { values: values.to_vec(), truth, weight: 1.0, ..Self::default() }
+    }
+
     /// Copies `other`, reusing the buffers.
     pub fn copy_from(&mut self, other: &Example) {
         self.sparse = other.sparse;

@@ -96,7 +96,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
 ) -> Result<Score, RunError> {
     let mut block = Block::new(if options.look_ahead { learner.lookahead() } else { 0 }, options.limit);
     let mut prediction = learner.prediction();
-    let mut late = Delay::new(options.delay);
+    let mut late = Delay::<Prediction>::new(options.delay);
     let mut score = Score::new(options.forecast, options.window);
     let mut rng = Rng::new(options.seed, PLAY);
     let mut row = 0;
@@ -133,7 +133,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
 }
 
 /// The generator's stream from which played labels are drawn.
-const PLAY: u64 = 1;
+pub(crate) const PLAY: u64 = 1;
 
 /// The label that is played: the most probable one, or one drawn by the probabilities.
 pub fn play(forecast: Forecast, at: &Prediction, uniforms: &mut dyn Uniforms) -> Label {
