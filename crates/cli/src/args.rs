@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::{BoolishValueParser, RangedU64ValueParser};
-use clap::{Args, Parser, Subcommand, value_parser};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use noregret::merge::Merge;
 use noregret_stream::encode::LargeRow;
 use noregret_stream::examples::BadRows;
@@ -115,6 +115,13 @@ impl DataArgs {
     }
 }
 
+/// What a learner is told of a round: the label, or whether the label that it played was right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Told {
+    Full,
+    Bandit,
+}
+
 /// Arguments of `noregret run`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunArgs {
@@ -126,6 +133,10 @@ pub(crate) struct RunArgs {
     /// A parameter, see `noregret list NAME`; for a pipe also classes and features
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+    /// What the learner is told: the label, or only whether the label that it played was right [default: what the learner
+    /// learns from]
+    #[arg(long, value_enum)]
+    pub(crate) feedback: Option<Told>,
     /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default:
     /// standard; maxabs for more than 1024 columns]
     #[arg(long)]

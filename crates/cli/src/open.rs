@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use noregret::algorithm::Model;
-use noregret::learner::Classes;
+use noregret::algorithm::{AnyModel, Model};
+use noregret::learner::{Classes, Feedback};
 use noregret::model::{Archive, ModelError};
-use noregret::param::Value;
+use noregret::param::{Value, Values};
 use noregret::problem::Problem;
 use noregret::registry::{self, Entry};
 use noregret_stream::encode::Encoder;
@@ -15,7 +15,7 @@ use noregret_stream::scale::{Scaler, Scaling};
 use noregret_stream::survey::{Survey, SurveyOptions, suitable};
 use noregret_stream::{Columns, ReadOptions, Reader};
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, Told};
 use crate::failure::Failure;
 use crate::note::{counted, short};
 use crate::settings::Settings;
@@ -25,7 +25,7 @@ const DEFAULT_LEARNER: &str = "folklore";
 
 /// A stream, ready to be learnt.
 pub(crate) struct Opened {
-    pub(crate) learner: Box<dyn Model>,
+    pub(crate) learner: AnyModel,
     pub(crate) encoder: Encoder,
     pub(crate) reader: Box<dyn Reader>,
     /// Rows, if a first pass counted them.
@@ -68,7 +68,14 @@ fn load(
     decisions
         .push(("model", format!("{}, after {}", path.display(), counted(saved.learner.rounds(), "round"))));
     decisions.push(("learner", describe_learner(saved.learner.as_ref())));
-    Ok(Opened { learner: saved.learner, encoder, reader, rows: None, seed: args.seed, decisions })
+    Ok(Opened {
+        learner: AnyModel::Full(saved.learner),
+        encoder,
+        reader,
+        rows: None,
+        seed: args.seed,
+        decisions,
+    })
 }
 
 /// Reads a model file, to continue.
@@ -97,6 +104,7 @@ fn in_file(path: &Path, error: ModelError) -> Failure {
 /// A new learner.
 fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<Opened, Failure> {
     let entry = registry::find(args.learner.as_deref().unwrap_or(DEFAULT_LEARNER))?;
+    let settings = &told(args, entry, settings)?;
     // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
     entry.check_names(&settings.params)?;
     settings.check(entry)?;
@@ -138,7 +146,7 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
         Problem { classes: facts.classes, features, radius, horizon: facts.rows, sparse: facts.sparse };
     check_memory(args, entry, settings, &problem)?;
     let seed = settings.seed.unwrap_or(args.seed);
-    let learner = entry.make(&settings.params, problem, seed)?;
+    let learner = entry.make_any(&settings.params, problem, seed)?;
     let radius = match (learner.problem().radius, facts.radius) {
         (Some(radius), _) => radius,
         (None, _) => f64::INFINITY,
@@ -163,8 +171,34 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
         "features",
         format!("scaling {}, {intercept}, {storage}, largest norm {}", facts.scaling, short(radius)),
     ));
-    decisions.push(("learner", describe_learner(learner.as_ref())));
+    decisions.push(("learner", describe(learner.about().name, &learner.values())));
+    if let AnyModel::Bandit(_) = learner {
+        decisions.push(("feedback", "bandit: whether the label that was played is right".to_owned()));
+    }
     Ok(Opened { learner, encoder, reader, rows: facts.rows, seed, decisions })
+}
+
+/// The settings with the feedback that `--feedback` asks for, if the learner can learn from it.
+fn told(args: &RunArgs, entry: &Entry, settings: &Settings) -> Result<Settings, Failure> {
+    let mut settings = settings.clone();
+    let name = entry.about.name;
+    match (args.feedback, entry.feedback) {
+        (Some(Told::Bandit), Feedback::Full) => {
+            return Err(Failure::usage(format!(
+                "--feedback bandit: {name} learns from the label; `noregret list` shows who learns from right or wrong"
+            )));
+        }
+        (Some(Told::Full), Feedback::Bandit) => {
+            return Err(Failure::usage(format!(
+                "--feedback full: {name} learns from whether the label that it played was right, not from the label"
+            )));
+        }
+        (Some(Told::Bandit), Feedback::Either) => {
+            settings.params.insert("mode".to_owned(), Value::Text("bandit".to_owned()));
+        }
+        _ => {}
+    }
+    Ok(settings)
 }
 
 /// What is known of a stream before its first round.
@@ -328,11 +362,15 @@ pub(crate) fn data_name(data: &str) -> &str {
 
 /// The learner with the parameters in use.
 pub(crate) fn describe_learner(learner: &dyn Model) -> String {
-    let values = learner.values();
+    describe(learner.about().name, &learner.values())
+}
+
+/// A learner's name, and the parameters in use.
+fn describe(name: &str, values: &Values) -> String {
     let shown = |value: &Value| match value {
         Value::Float(value) => short(*value),
         value => value.to_string(),
     };
     let words: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
-    format!("{}: {}", learner.about().name, words.join(" "))
+    format!("{name}: {}", words.join(" "))
 }

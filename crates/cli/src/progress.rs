@@ -32,7 +32,6 @@ pub(crate) struct Progress {
     /// Rounds of the last row shown.
     shown: u64,
     rows: u64,
-    window: usize,
     outlives_pipe: bool,
     certificates: bool,
 }
@@ -79,7 +78,6 @@ impl Progress {
             next_row: 1,
             shown: 0,
             rows: 0,
-            window,
             outlives_pipe: false,
             certificates,
         }
@@ -145,11 +143,6 @@ impl Progress {
                 }
             }
         }
-    }
-
-    /// How many rounds the windowed columns are over.
-    pub(crate) fn window(&self) -> usize {
-        self.window
     }
 }
 

@@ -195,6 +195,30 @@ impl AnyModel {
         }
     }
 
+    /// The description of its algorithm.
+    pub fn about(&self) -> &'static About {
+        match self {
+            AnyModel::Full(model) => model.about(),
+            AnyModel::Bandit(model) => model.about(),
+        }
+    }
+
+    /// The parameters in use, by name.
+    pub fn values(&self) -> Values {
+        match self {
+            AnyModel::Full(model) => model.values(),
+            AnyModel::Bandit(model) => model.values(),
+        }
+    }
+
+    /// The problem it was made for.
+    pub fn problem(&self) -> &Problem {
+        match self {
+            AnyModel::Full(model) => model.problem(),
+            AnyModel::Bandit(model) => model.problem(),
+        }
+    }
+
     /// Its state.
     pub fn state(&mut self) -> &mut dyn State {
         match self {

@@ -2,15 +2,19 @@
 
 use std::path::Path;
 
-use noregret::algorithm::{Forecast, Model};
+use noregret::algorithm::{AnyModel, BanditModel, Forecast, Model};
 use noregret::batch::online_to_batch::OnlineToBatch;
 use noregret::learner::OnlineLearner;
 use noregret::model::Archive;
+use noregret::param::Values;
+use noregret::problem::Problem;
 use noregret::replace::Replacement;
+use noregret_stream::bandit::run_bandit;
 use noregret_stream::certify::{Certified, CertifyError, Record};
 use noregret_stream::examples::ReadExamples;
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::{Frozen, Saved};
+use noregret_stream::score::Score;
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
@@ -27,7 +31,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.batch_model {
         check_target("--batch-model", path)?;
     }
-    let Opened { mut learner, encoder, reader, rows, seed, decisions } = open(args)?;
+    let Opened { learner, encoder, reader, rows, seed, decisions } = open(args)?;
+    if let AnyModel::Bandit(_) = learner {
+        refuse_under_bandit_feedback(args, learner.about().name)?;
+    }
     let mode = match (args.json, args.quiet) {
         (true, _) => Mode::Json,
         (false, true) => Mode::Quiet,
@@ -39,13 +46,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         }
     }
     let forecast = learner.about().forecast;
-    if args.batch_model.is_some() && args.snapshots > 1 && forecast == Forecast::Label {
-        return Err(Failure::usage(format!(
-            "--snapshots {}: must be 1, since {} plays its best label: nothing is known of a vote",
-            args.snapshots,
-            learner.about().name
-        )));
-    }
     let options = RunOptions {
         forecast,
         delay: args.delay,
@@ -54,79 +54,166 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         limit: args.limit,
         seed,
     };
-    let mut examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
-    let record = args.certify.then(|| record(learner.as_ref(), rows, args.memory)).transpose()?;
+    let examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
     let mut progress = Progress::new(mode, forecast, rows, args.window, args.certificates);
     if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
-    let mut sinks = (progress, record);
-    let mut learn = |learner: &mut dyn OnlineLearner| {
-        noregret_stream::run::run(&mut examples, learner, &mut sinks, &options)
-            .map_err(|error| run_failure(data_name(&args.data), error))
-    };
-    let (score, batch) = if args.batch_model.is_some() {
-        let mut sampled = OnlineToBatch::new(learner, args.snapshots, seed);
-        let score = learn(&mut sampled)?;
-        let average;
-        (learner, average) = sampled.into_parts();
-        (score, Some(average))
-    } else {
-        (learn(learner.as_mut())?, None)
-    };
-    let (mut progress, record) = sinks;
-    progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
-    let seconds = progress.seconds();
-    if score.rounds() == 0 {
-        return Err(Failure::data(format!("{}: no labelled row was learnt from", data_name(&args.data))));
+    let session = Session { args, mode, rows, options, examples, progress };
+    match learner {
+        AnyModel::Full(learner) => session.full(learner),
+        AnyModel::Bandit(learner) => session.bandit(learner),
     }
-    let certified = record
-        .map(|record| certify(&record, learner.as_ref(), args.delay, examples.encoder.large_rows))
-        .transpose()
-        .map_err(|error| Failure::data(format!("--certify: {error}")))?;
-    let mut summary = Summary {
-        kind: "summary",
-        data: &args.data,
-        learner: learner.about().name,
-        rates: score.rates(),
-        window: score.window_rates(),
-        seconds: None,
-        rows_per_second: None,
-        certified,
-        bad_rows: examples.bad_rows(),
-        large_rows: examples.encoder.large_rows,
-        dropped_features: examples.reader.dropped_features(),
-        resolved_parameters: learner.values(),
-        classes: learner.problem().classes,
-        features: learner.problem().features,
-        seed,
-    };
-    note_bad_rows(examples.bad_rows(), examples.first_bad_row());
-    // The models first: whether somebody reads the summary is not their concern.
-    let schema = examples.reader.schema();
-    let write = |mut archive: Archive, path: &Path| {
-        archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
-        archive.write(path).map_err(Failure::data)
-    };
-    if let (Some(path), Some(predictor)) = (&args.batch_model, batch) {
-        let (encoder, schema) = (examples.encoder.clone(), schema.clone());
-        write(Frozen { predictor, encoder, schema }.archive(), path)?;
+}
+
+/// Models, certificates and comparators are those of learners that see the label.
+fn refuse_under_bandit_feedback(args: &RunArgs, name: &str) -> Result<(), Failure> {
+    let given = [
+        ("--save", args.save.is_some()),
+        ("--batch-model", args.batch_model.is_some()),
+        ("--certify", args.certify),
+        ("--certificates", args.certificates),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::usage(format!(
+            "{option}: is for learners that see the label; {name} hears right or wrong"
+        ))),
     }
-    if let Some(path) = &args.save {
-        write(Saved { learner, encoder: examples.encoder, schema }.archive(), path)?;
+}
+
+/// A stream and how it is to be learnt.
+struct Session<'a> {
+    args: &'a RunArgs,
+    mode: Mode,
+    rows: Option<u64>,
+    options: RunOptions,
+    examples: ReadExamples,
+    progress: Progress,
+}
+
+/// What the summary says of a learner.
+struct Learnt {
+    name: &'static str,
+    values: Values,
+    problem: Problem,
+    certified: Option<Certified>,
+}
+
+impl<'a> Session<'a> {
+    /// The label of every round is revealed.
+    fn full(mut self, mut learner: Box<dyn Model>) -> Result<(), Failure> {
+        let (args, about) = (self.args, learner.about());
+        if args.batch_model.is_some() && args.snapshots > 1 && about.forecast == Forecast::Label {
+            return Err(Failure::usage(format!(
+                "--snapshots {}: must be 1, since {} plays its best label: nothing is known of a vote",
+                args.snapshots, about.name
+            )));
+        }
+        let record = args.certify.then(|| record(learner.as_ref(), self.rows, args.memory)).transpose()?;
+        let mut sinks = (self.progress, record);
+        let mut learn = |learner: &mut dyn OnlineLearner| {
+            noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
+                .map_err(|error| run_failure(data_name(&args.data), error))
+        };
+        let (score, batch) = if args.batch_model.is_some() {
+            let mut sampled = OnlineToBatch::new(learner, args.snapshots, self.options.seed);
+            let score = learn(&mut sampled)?;
+            let average;
+            (learner, average) = sampled.into_parts();
+            (score, Some(average))
+        } else {
+            (learn(learner.as_mut())?, None)
+        };
+        let record;
+        (self.progress, record) = sinks;
+        self.progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
+        let seconds = self.progress.seconds();
+        let certified = record
+            .filter(|_| score.rounds() > 0)
+            .map(|record| certify(&record, learner.as_ref(), args.delay, self.examples.encoder.large_rows))
+            .transpose()
+            .map_err(|error| Failure::data(format!("--certify: {error}")))?;
+        let problem = learner.problem().clone();
+        let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
+        let summary = self.summary(&score, learnt)?;
+        // The models first: whether somebody reads the summary is not their concern.
+        let schema = self.examples.reader.schema();
+        let write = |mut archive: Archive, path: &Path| {
+            archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
+            archive.write(path).map_err(Failure::data)
+        };
+        if let (Some(path), Some(predictor)) = (&args.batch_model, batch) {
+            let (encoder, schema) = (self.examples.encoder.clone(), schema.clone());
+            write(Frozen { predictor, encoder, schema }.archive(), path)?;
+        }
+        if let Some(path) = &args.save {
+            write(Saved { learner, encoder: self.examples.encoder, schema }.archive(), path)?;
+        }
+        close(summary, &score, self.mode, seconds, args.window)?;
+        for (path, what) in [(&args.save, "model"), (&args.batch_model, "predictor for rows to come")] {
+            if let (Some(path), Mode::Table) = (path, self.mode) {
+                note(format_args!("The {what} is in {}.", path.display()));
+            }
+        }
+        Ok(())
     }
+
+    /// Only whether the played label was right is revealed.
+    fn bandit(mut self, mut learner: Box<dyn BanditModel>) -> Result<(), Failure> {
+        let args = self.args;
+        let score = run_bandit(&mut self.examples, learner.as_mut(), &mut self.progress, &self.options)
+            .map_err(|error| run_failure(data_name(&args.data), error))?;
+        self.progress.finish(&score, None).map_err(Failure::output)?;
+        let seconds = self.progress.seconds();
+        let problem = learner.problem().clone();
+        let learnt =
+            Learnt { name: learner.about().name, values: learner.values(), problem, certified: None };
+        let summary = self.summary(&score, learnt)?;
+        close(summary, &score, self.mode, seconds, args.window)
+    }
+
+    /// The summary, but for the time that it took. Bad rows are spoken of on the way.
+    fn summary(&self, score: &Score, learnt: Learnt) -> Result<Summary<'a>, Failure> {
+        let (args, examples) = (self.args, &self.examples);
+        if score.rounds() == 0 {
+            return Err(Failure::data(format!("{}: no labelled row was learnt from", data_name(&args.data))));
+        }
+        note_bad_rows(examples.bad_rows(), examples.first_bad_row());
+        Ok(Summary {
+            kind: "summary",
+            data: &args.data,
+            learner: learnt.name,
+            rates: score.rates(),
+            window: score.window_rates(),
+            seconds: None,
+            rows_per_second: None,
+            certified: learnt.certified,
+            bad_rows: examples.bad_rows(),
+            large_rows: examples.encoder.large_rows,
+            dropped_features: examples.reader.dropped_features(),
+            resolved_parameters: learnt.values,
+            classes: learnt.problem.classes,
+            features: learnt.problem.features,
+            seed: self.options.seed,
+        })
+    }
+}
+
+/// Prints the summary, with the time that the run took.
+fn close(
+    mut summary: Summary<'_>,
+    score: &Score,
+    mode: Mode,
+    seconds: f64,
+    window: usize,
+) -> Result<(), Failure> {
     summary.seconds = Some(seconds);
     summary.rows_per_second = Some(score.rounds() as f64 / seconds);
     if mode == Mode::Table {
         note("");
     }
-    print(&summary, &score, mode, progress.window()).map_err(Failure::output)?;
-    for (path, what) in [(&args.save, "model"), (&args.batch_model, "predictor for rows to come")] {
-        if let (Some(path), Mode::Table) = (path, mode) {
-            note(format_args!("The {what} is in {}.", path.display()));
-        }
-    }
-    Ok(())
+    print(&summary, score, mode, window).map_err(Failure::output)
 }
 
 /// A record for `--certify`, if there is something to certify and room for it.

@@ -5,6 +5,7 @@ mod bad_data;
 mod bad_model;
 mod bad_output;
 mod bad_usage;
+mod bandit;
 mod batch_model;
 mod certify;
 mod demo;

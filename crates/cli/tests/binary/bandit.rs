@@ -1,0 +1,73 @@
+//! `run` under bandit feedback, simulated on labelled data.
+
+use crate::util::Folder;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.run("generate synsep --rows 3000 -o a.svm").succeeded();
+    folder
+}
+
+#[test]
+fn the_three_error_rates_are_named_and_differ() {
+    let folder = folder();
+    let summary = folder.summary("a.svm --learner soba-diag --set exploration=0.1");
+    let rate = |name: &str| summary[name].as_f64().unwrap_or_else(|| panic!("{name} in {summary}"));
+    let (played, expected, greedy) =
+        (rate("error_rate"), rate("expected_error_rate"), rate("greedy_error_rate"));
+    // Of 9 classes, exploration gets 8 wrong: expected = 0.9 greedy + 0.1 8/9, whatever is learnt.
+    assert!((expected - 0.9 * greedy - 0.1 * 8.0 / 9.0).abs() < 1e-9, "{expected} {greedy}");
+    assert!((played - expected).abs() < 0.03 && played < 0.85, "{played} {expected}");
+    assert!(summary.get("log_loss").is_none(), "{summary}");
+}
+
+#[test]
+fn gaptron_hears_what_it_is_told() {
+    let folder = folder();
+    let errors = |told: &str| {
+        let summary = folder.summary(&format!("a.svm --learner gaptron-hinge --feedback {told}"));
+        (summary["errors"].as_u64().unwrap(), summary["resolved_parameters"]["mode"].clone())
+    };
+    let ((full, full_mode), (bandit, bandit_mode)) = (errors("full"), errors("bandit"));
+    assert!(full < bandit, "{full} {bandit}");
+    assert_eq!((full_mode, bandit_mode), ("full".into(), "bandit".into()));
+}
+
+#[test]
+fn the_same_seed_plays_the_same_labels_and_late_feedback_costs() {
+    let folder = folder();
+    let errors = |more: &str| {
+        let arguments = format!("a.svm --learner banditron --set exploration=0.2 {more}");
+        folder.summary(&arguments)["errors"].as_u64().unwrap()
+    };
+    assert_eq!(errors("--seed 1"), errors("--seed 1"));
+    assert_ne!(errors("--seed 1"), errors("--seed 2"));
+    assert!(errors("--delay 2000") > errors(""));
+}
+
+#[test]
+fn what_does_not_fit_the_feedback_is_refused() {
+    let folder = folder();
+    for (arguments, sentence) in [
+        (
+            "--feedback bandit",
+            "--feedback bandit: folklore learns from the label; `noregret list` shows who learns from right or wrong",
+        ),
+        (
+            "--learner soba --feedback full",
+            "--feedback full: soba learns from whether the label that it played was right, not from the label",
+        ),
+        (
+            "--learner soba --save model",
+            "--save: is for learners that see the label; soba hears right or wrong",
+        ),
+        (
+            "--learner soba --certify",
+            "--certify: is for learners that see the label; soba hears right or wrong",
+        ),
+        ("--learner soba --set exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
+    ] {
+        folder.run(&format!("run a.svm --quiet {arguments}")).failed(1, sentence);
+    }
+    assert_eq!(folder.names(), ["a.svm"]);
+}
