@@ -199,6 +199,7 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
             let (k, radius) = (self.problem.classes, self.radius(x));
             if radius > 0.0 {
                 let rate = L::SURROGATE.bandit_rate(k, radius, self.norm, taken.exploration);
+                // In order it falls by itself; late feedback may bring an earlier round's exploration.
                 self.falling_rate = self.falling_rate.min(rate); // eq. (3)
             }
         }

@@ -279,6 +279,29 @@ mod tests {
         check::<DiagonalLeader>(Centre::Played);
     }
 
+    /// K = 2, d = 1, x = 1, D = 1, γ = 1/2, β = 1/2. At W = 0, q = p = 1/2. Class 0, rightly played: G = (-1/2, 1/2), κβ = 1/4,
+    /// b = G. Full: A⁻¹G = G/(1 + 1/8), W = (4/9, -4/9); diagonal: A = 1 + 1/16, W = (8/17, -8/17). Wrongly: G = (1/2, -1/2),
+    /// κβ = 1/2. Full: W = -G/(1 + 1/4) = (-2/5, 2/5); diagonal: A = 1 + 1/8, W = (-4/9, 4/9).
+    #[test]
+    fn a_round_by_hand() {
+        fn check<L: Variant>(right: f64, wrong: f64) {
+            let params = NewtronParams { exploration: Some(0.5), beta: Some(0.5), ..Default::default() };
+            let learner = Newtron::<L>::new(params, Problem::new(2, 1), 0).expect("valid parameters");
+            let mut at = Decision::default();
+            for (correct, w) in [(true, right), (false, wrong)] {
+                let mut learner = learner.clone();
+                learner.predict(Features::Dense(&[1.0]), &mut at);
+                at.draw(0.0);
+                assert_eq!((at.label, at.probability), (0, 0.5));
+                learner.learn(Features::Dense(&[1.0]), &at, correct);
+                learner.predict(Features::Dense(&[1.0]), &mut at);
+                at.scores.iter().zip([w, -w]).for_each(|(got, w)| assert_close(*got, w, 1e-14, "score"));
+            }
+        }
+        check::<FullLeader>(4.0 / 9.0, -0.4);
+        check::<DiagonalLeader>(8.0 / 17.0, -4.0 / 9.0);
+    }
+
     #[test]
     fn bad_parameters_are_refused() {
         let error =
