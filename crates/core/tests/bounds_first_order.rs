@@ -1,7 +1,6 @@
 //! The theorems of the simple learners, asserted: on random, cyclic and adversarial streams, against many comparators.
 
 use noregret::algorithm::Algorithm;
-use noregret::bandit::exploration::Exploration;
 use noregret::bounds::{self, Setting};
 use noregret::example::{Features, Target};
 use noregret::full::aggregating::{Aggregating, AggregatingParams};
@@ -9,6 +8,7 @@ use noregret::full::ftrl::{Ftrl, FtrlParams};
 use noregret::full::gaptron::{Gaptron, GaptronParams, Hinge, Logistic, Loss, Smooth};
 use noregret::full::perceptron::{Perceptron, PerceptronParams};
 use noregret::full::second_order_perceptron::{SecondOrderPerceptron, SecondOrderPerceptronParams};
+use noregret::kernel::exploration::Exploration;
 use noregret::kernel::second_order_margin::FullMetric;
 use noregret::learner::OnlineLearner;
 use noregret::loss::hinge::{eta_loss, hinge, margin, squared_hinge};

@@ -49,11 +49,11 @@
 
 use std::marker::PhantomData;
 
-use super::exploration::Exploration;
 use crate::algorithm::{About, Algorithm};
 use crate::example::Features;
 use crate::full::gaptron::{GaptronParams, Loss, Mode};
 use crate::guarantee::reference_norm;
+use crate::kernel::exploration::Exploration;
 use crate::kernel::weights::Weights;
 use crate::learner::BanditLearner;
 use crate::param::{ParamError, positive};

@@ -23,7 +23,6 @@
 pub mod banditron;
 pub mod confidit;
 pub mod exp4;
-pub mod exploration;
 pub mod gaptron;
 pub mod newtron;
 pub mod reduction;

@@ -45,9 +45,9 @@
 //! blocked engine) to update, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$, memory $3Kd$ numbers, touched only
 //! where rows are non-zero. A wrong guess costs nothing.
 
-use super::exploration::Exploration;
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::Features;
+use crate::kernel::exploration::Exploration;
 use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, Metric, SecondOrderMargin};
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::param::{ParamError, positive};

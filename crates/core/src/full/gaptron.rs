@@ -48,10 +48,10 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
-use crate::bandit::exploration::Exploration;
 use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
+use crate::kernel::exploration::Exploration;
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::gap::Surrogate;

@@ -5,6 +5,7 @@ pub mod basis;
 pub mod curvature;
 pub mod diagonal_fixed_point;
 pub mod expected_softmax;
+pub mod exploration;
 pub mod fixed_point;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;

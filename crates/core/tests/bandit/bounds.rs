@@ -3,7 +3,6 @@
 
 use noregret::algorithm::Algorithm;
 use noregret::bandit::banditron::{Banditron, BanditronParams};
-use noregret::bandit::exploration::Exploration;
 use noregret::bandit::gaptron::BanditGaptron;
 use noregret::bandit::reduction::{BanditReduction, BanditReductionParams};
 use noregret::bandit::soba::{Soba, SobaParams};
@@ -12,6 +11,7 @@ use noregret::bounds::{self, Setting};
 use noregret::example::Features;
 use noregret::full::gaptron::{GaptronParams, Hinge, Logistic, Loss, Smooth};
 use noregret::guarantee::Guarantee;
+use noregret::kernel::exploration::Exploration;
 use noregret::kernel::second_order_margin::FullMetric;
 use noregret::learner::BanditLearner;
 use noregret::loss::hinge::{eta_loss, hinge, margin};

@@ -41,6 +41,7 @@ pub(super) struct Softmax {
     rng: Rng,
     x: Vec<f64>,
     weights: Vec<f64>,
+    logits: Vec<f64>,
     probabilities: Vec<f64>,
 }
 
@@ -87,6 +88,7 @@ impl Softmax {
             rng,
             x: vec![0.0; features],
             weights: vec![0.0; features],
+            logits: vec![0.0; classes],
             probabilities: vec![0.0; classes],
         }))
     }
@@ -111,15 +113,14 @@ impl Synthetic for Softmax {
             last = rho * last + fresh * self.rng.normal();
         }
         let (sine, cosine) = (self.turn * self.round as f64).sin_cos();
-        let mut logits = vec![0.0; self.classes];
-        for (class, logit) in logits.iter_mut().enumerate() {
+        for (class, logit) in self.logits.iter_mut().enumerate() {
             let part = class * self.features..(class + 1) * self.features;
             self.weights.fill(0.0);
             axpy(cosine, &self.ends[0][part.clone()], &mut self.weights);
             axpy(sine, &self.ends[1][part], &mut self.weights);
             *logit = dot(&self.weights, &self.x);
         }
-        softmax(&logits, &mut self.probabilities);
+        softmax(&self.logits, &mut self.probabilities);
         let mut class = draw(&self.probabilities, self.rng.uniform()).index();
         if self.noise > 0.0 && self.rng.uniform() < self.noise {
             class = (class + 1 + self.rng.below(self.classes as u64 - 1) as usize) % self.classes;
