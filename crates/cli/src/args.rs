@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use noregret::algorithm::Forecast;
 use noregret::merge::Merge;
+use noregret_stream::curve::Measure;
 use noregret_stream::encode::LargeRow;
 use noregret_stream::examples::BadRows;
+use noregret_stream::run::RunOptions;
 use noregret_stream::scale::Scaling;
 use noregret_stream::{Format, ReadOptions};
 
@@ -25,6 +28,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Learn a stream: predict every row, score the prediction, learn from the label, once, in order
     Run(RunArgs),
+    /// Run many learners, parameters and seeds over one pass of the data, and compare them
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
     /// Predict with a saved model, without learning
     Predict(PredictArgs),
     /// Show the learners, or all about one of them
@@ -46,6 +52,14 @@ pub(crate) enum Command {
     /// Write completions for a shell
     Completions(CompletionsArgs),
 }
+
+const COMPARE_EXAMPLES: &str = "\
+Every learner is run with every combination of its values, each exactly as `noregret run` would. Bandit learners hear only
+whether the label that they played was right.
+
+  noregret compare data.csv --learners ogd,folklore
+  noregret compare data.csv --learners ogd,soba-diag --set ogd.rate=0.1,1,10 --set soba-diag.exploration=2^-9..2^-3*2
+  noregret compare data.csv --learners banditron,soba --set exploration=1e-3..1e-1*10 --repeats 5 --plot curves.svg";
 
 /// Zero of these would be nothing at all.
 fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser<T> {
@@ -122,21 +136,11 @@ pub(crate) enum Told {
     Bandit,
 }
 
-/// Arguments of `noregret run`.
+/// A stream, and how it is learnt, whoever learns it.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct RunArgs {
+pub(crate) struct StreamArgs {
     /// The data: a file, or - for standard input
     pub(crate) data: String,
-    /// The learner, see `noregret list` [default: folklore]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) learner: Option<String>,
-    /// A parameter, see `noregret list NAME`; for a pipe also classes and features
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// What the learner is told: the label, or only whether the label that it played was right [default: what the learner
-    /// learns from]
-    #[arg(long, value_enum)]
-    pub(crate) feedback: Option<Told>,
     /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default:
     /// standard; maxabs for more than 1024 columns]
     #[arg(long)]
@@ -159,6 +163,54 @@ pub(crate) struct RunArgs {
     /// Seed of everything that is drawn
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// Runs of each learner that draws anything, with the seeds SEED, SEED + 1 and so on; mean and spread are shown
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<u64>())]
+    pub(crate) repeats: u64,
+    /// How many runs may work at a time; results do not depend on it [default: one a core]
+    #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
+    pub(crate) threads: Option<usize>,
+    /// JSON on standard output, one object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Most memory that the learners' states may take, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub(crate) memory: u64,
+    #[command(flatten)]
+    pub(crate) reading: DataArgs,
+}
+
+impl StreamArgs {
+    /// How a learner of `forecast` runs; rows may be read ahead unless they come through a pipe.
+    pub(crate) fn run_options(&self, forecast: Forecast, pipe: bool, seed: u64) -> RunOptions {
+        RunOptions {
+            forecast,
+            delay: self.delay,
+            look_ahead: !pipe,
+            window: self.window,
+            limit: self.limit,
+            seed,
+        }
+    }
+}
+
+/// Arguments of `noregret run`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RunArgs {
+    /// The learner, see `noregret list` [default: folklore]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) learner: Option<String>,
+    /// A parameter, see `noregret list NAME`; for a pipe also classes and features
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// What the learner is told: the label, or only whether the label that it played was right [default: what the learner
+    /// learns from]
+    #[arg(long, value_enum)]
+    pub(crate) feedback: Option<Told>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
     /// Continue with a saved model
     #[arg(long, value_name = "MODEL")]
     pub(crate) load: Option<PathBuf>,
@@ -179,17 +231,38 @@ pub(crate) struct RunArgs {
     /// Show the live certificate, a bound on the regret so far, in the progress table
     #[arg(long)]
     pub(crate) certificates: bool,
-    /// Progress and summary as one JSON object a line, on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Most memory that the learner's state may take, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4096)]
-    pub(crate) memory: u64,
+}
+
+/// Arguments of `noregret compare`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CompareArgs {
+    /// The learners, see `noregret list`
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', required = true)]
+    pub(crate) learners: Vec<String>,
+    /// Values of a parameter, of one learner (ogd.rate=0.1,1,10) or of all (norm=5,10); a range is FROM..TO*FACTOR or
+    /// FROM..TO+STEP; for a pipe also classes and features
+    #[arg(long, value_name = "[LEARNER.]NAME=VALUES")]
+    pub(crate) set: Vec<String>,
+    /// Order of the table: given, error (or squared loss), log-loss or speed
+    #[arg(long, value_name = "BY", value_enum, default_value_t = SortBy::Error)]
+    pub(crate) sort: SortBy,
+    /// Draw learning curves: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// What the curves show: error or log-loss over the window, running-error or running-log-loss over all rounds so far
+    #[arg(long, value_name = "WHAT", default_value_t = Measure::Error)]
+    pub(crate) curve: Measure,
     #[command(flatten)]
-    pub(crate) reading: DataArgs,
+    pub(crate) stream: StreamArgs,
+}
+
+/// What the table of `noregret compare` is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortBy {
+    Given,
+    Error,
+    LogLoss,
+    Speed,
 }
 
 /// Arguments of `noregret predict`.

@@ -2,12 +2,17 @@
 
 mod args;
 mod cmd;
+mod comparison;
+mod facts;
 mod failure;
 mod note;
 mod open;
+mod pass;
+mod plot;
 mod progress;
 mod settings;
 mod summary;
+mod sweep;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -31,6 +36,7 @@ fn main() -> ExitCode {
     };
     let result = match &cli.command {
         Command::Run(args) => cmd::run::run(args),
+        Command::Compare(args) => cmd::compare::run(args),
         Command::Predict(args) => cmd::predict::run(args),
         Command::List(args) => cmd::list::run(args),
         Command::Inspect(args) => cmd::inspect::run(args),

@@ -9,6 +9,7 @@ use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
 
+use crate::args::StreamArgs;
 use crate::note::note;
 
 /// Where progress goes.
@@ -20,6 +21,17 @@ pub(crate) enum Mode {
     Json,
     /// Nowhere.
     Quiet,
+}
+
+impl Mode {
+    /// The one that is asked for.
+    pub(crate) fn of(args: &StreamArgs) -> Self {
+        match (args.json, args.quiet) {
+            (true, _) => Mode::Json,
+            (false, true) => Mode::Quiet,
+            (false, false) => Mode::Table,
+        }
+    }
 }
 
 /// Shows a run while it goes on. The only place with a clock.
@@ -143,6 +155,48 @@ impl Progress {
                 }
             }
         }
+    }
+}
+
+/// Shows how far a pass with many runs has come.
+pub(crate) struct PassProgress {
+    mode: Mode,
+    bar: Option<ProgressBar>,
+    started: Instant,
+    rows: u64,
+    next_line: u64,
+}
+
+impl PassProgress {
+    /// Progress of a pass over `total` rows, if that is known.
+    pub(crate) fn new(mode: Mode, total: Option<u64>) -> Self {
+        let bar = (mode == Mode::Table && std::io::stderr().is_terminal()).then(|| bar(total));
+        Self { mode, bar, started: Instant::now(), rows: 0, next_line: 10_000 }
+    }
+
+    /// Time since the start.
+    pub(crate) fn clock(&self) -> impl Fn() -> Duration + Sync + use<> {
+        let started = self.started;
+        move || started.elapsed()
+    }
+
+    /// `rows` more were read.
+    pub(crate) fn read(&mut self, rows: u64) {
+        self.rows += rows;
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.rows);
+        } else if self.mode == Mode::Table && self.rows >= self.next_line {
+            self.next_line = after(self.rows);
+            note(format_args!("{:>9}  rows after {:.1} s", self.rows, self.started.elapsed().as_secs_f64()));
+        }
+    }
+
+    /// The pass is over; the seconds that it took.
+    pub(crate) fn finish(self) -> f64 {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        self.started.elapsed().as_secs_f64().max(1e-9)
     }
 }
 

@@ -6,12 +6,14 @@ use kuva::prelude::{Layout, LegendPosition, LinePlot, Plot};
 const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
 
 /// A named line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Line {
     /// What the legend says.
     pub name: String,
     /// The points (x, y).
     pub points: Vec<(f64, f64)>,
+    /// The lowest and highest y at each point, shown as a shade around the line; empty for none.
+    pub band: Vec<(f64, f64)>,
 }
 
 /// A chart of lines over rounds.
@@ -28,6 +30,9 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// More lines than this cannot be told apart: colours and styles repeat.
+    pub const MOST_LINES: usize = 2 * COLOURS.len();
+
     /// The chart as SVG, its fonts included.
     pub fn svg(&self) -> String {
         let (plots, layout) = self.parts();
@@ -54,6 +59,12 @@ impl Chart {
                     .with_color(COLOURS[at % COLOURS.len()])
                     .with_stroke_width(2.0)
                     .with_legend(line.name.as_str());
+                let plot = if line.band.is_empty() {
+                    plot
+                } else {
+                    let (lower, upper): (Vec<f64>, Vec<f64>) = line.band.iter().copied().unzip();
+                    plot.with_band(lower, upper)
+                };
                 Plot::from(if at % 2 == 1 { plot.with_dashed() } else { plot })
             })
             .collect();

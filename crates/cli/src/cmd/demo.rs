@@ -6,7 +6,6 @@ use std::path::Path;
 use noregret::param::{Value, Values};
 use noregret::problem::Problem;
 use noregret::registry::find;
-use noregret::replace::Replacement;
 use noregret_stream::encode::{Encoder, LargeRow};
 use noregret_stream::labels::Labels;
 use noregret_stream::plot::{Chart, Line};
@@ -20,6 +19,7 @@ use crate::cmd::run::run_failure;
 use crate::failure::Failure;
 use crate::note::note;
 use crate::open::describe_learner;
+use crate::plot::PlotFile;
 use crate::progress::{Mode, Progress};
 
 /// The stream of the demonstration: noisy labels, correlated features, a model that drifts.
@@ -38,11 +38,7 @@ const WINDOW: usize = 1000;
 
 /// Runs both learners on the same rows, compares them, and writes a plot.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    let render = renderer(&args.plot)?;
-    let plot_failure = |error: std::io::Error| {
-        Failure::data(format!("--plot {}: cannot be written: {error}", args.plot.display()))
-    };
-    let mut plot = Replacement::open(&args.plot).map_err(plot_failure)?;
+    let plot = PlotFile::open(&args.plot)?;
     let values: Values =
         STREAM.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
     let recipe = Recipe::find("softmax").expect("the stream of the demonstration exists");
@@ -94,23 +90,15 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         y_label: "error rate".to_owned(),
         lines: results
             .iter_mut()
-            .map(|run| Line { name: run.name.to_owned(), points: std::mem::take(&mut run.points) })
+            .map(|run| Line {
+                name: run.name.to_owned(),
+                points: std::mem::take(&mut run.points),
+                ..Line::default()
+            })
             .collect(),
     };
-    let image = render(&chart).map_err(Failure::data)?;
-    plot.write_all(&image).and_then(|()| plot.finish()).map_err(plot_failure)?;
+    plot.write(&chart)?;
     print(&results, &args.plot).map_err(Failure::output)
-}
-
-type Renderer = fn(&Chart) -> Result<Vec<u8>, String>;
-
-/// How a plot of this name is drawn; asked before the work begins.
-fn renderer(path: &Path) -> Result<Renderer, Failure> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("svg") => Ok(|chart| Ok(chart.svg().into_bytes())),
-        Some("png") => Ok(Chart::png),
-        _ => Err(Failure::usage(format!("--plot {}: must end in .svg or .png", path.display()))),
-    }
 }
 
 /// How a learner did.

@@ -17,6 +17,7 @@ use noregret_stream::saved::{Frozen, Saved};
 use noregret_stream::score::Score;
 
 use crate::args::RunArgs;
+use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, open};
@@ -31,31 +32,24 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.batch_model {
         check_target("--batch-model", path)?;
     }
+    if args.stream.repeats > 1 {
+        return repeat(args);
+    }
     let Opened { learner, encoder, reader, rows, seed, decisions } = open(args)?;
     if let AnyModel::Bandit(_) = learner {
         refuse_under_bandit_feedback(args, learner.about().name)?;
     }
-    let mode = match (args.json, args.quiet) {
-        (true, _) => Mode::Json,
-        (false, true) => Mode::Quiet,
-        (false, false) => Mode::Table,
-    };
+    let mode = Mode::of(&args.stream);
     if mode == Mode::Table {
         for (subject, sentence) in &decisions {
             note(format_args!("{subject:>9}  {sentence}"));
         }
     }
     let forecast = learner.about().forecast;
-    let options = RunOptions {
-        forecast,
-        delay: args.delay,
-        look_ahead: reader.size().is_some(),
-        window: args.window,
-        limit: args.limit,
-        seed,
-    };
-    let examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
-    let mut progress = Progress::new(mode, forecast, rows, args.window, args.certificates);
+    let stream = &args.stream;
+    let options = stream.run_options(forecast, reader.size().is_none(), seed);
+    let examples = ReadExamples::new(reader, encoder, &stream.data, stream.reading.on_bad_row);
+    let mut progress = Progress::new(mode, forecast, rows, stream.window, args.certificates);
     if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
@@ -110,11 +104,12 @@ impl<'a> Session<'a> {
                 args.snapshots, about.name
             )));
         }
-        let record = args.certify.then(|| record(learner.as_ref(), self.rows, args.memory)).transpose()?;
+        let record =
+            args.certify.then(|| record(learner.as_ref(), self.rows, args.stream.memory)).transpose()?;
         let mut sinks = (self.progress, record);
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
-                .map_err(|error| run_failure(data_name(&args.data), error))
+                .map_err(|error| run_failure(data_name(&args.stream.data), error))
         };
         let (score, batch) = if args.batch_model.is_some() {
             let mut sampled = OnlineToBatch::new(learner, args.snapshots, self.options.seed);
@@ -131,7 +126,9 @@ impl<'a> Session<'a> {
         let seconds = self.progress.seconds();
         let certified = record
             .filter(|_| score.rounds() > 0)
-            .map(|record| certify(&record, learner.as_ref(), args.delay, self.examples.encoder.large_rows))
+            .map(|record| {
+                certify(&record, learner.as_ref(), args.stream.delay, self.examples.encoder.large_rows)
+            })
             .transpose()
             .map_err(|error| Failure::data(format!("--certify: {error}")))?;
         let problem = learner.problem().clone();
@@ -150,7 +147,7 @@ impl<'a> Session<'a> {
         if let Some(path) = &args.save {
             write(Saved { learner, encoder: self.examples.encoder, schema }.archive(), path)?;
         }
-        close(summary, &score, self.mode, seconds, args.window)?;
+        close(summary, &score, self.mode, seconds, args.stream.window)?;
         for (path, what) in [(&args.save, "model"), (&args.batch_model, "predictor for rows to come")] {
             if let (Some(path), Mode::Table) = (path, self.mode) {
                 note(format_args!("The {what} is in {}.", path.display()));
@@ -163,26 +160,29 @@ impl<'a> Session<'a> {
     fn bandit(mut self, mut learner: Box<dyn BanditModel>) -> Result<(), Failure> {
         let args = self.args;
         let score = run_bandit(&mut self.examples, learner.as_mut(), &mut self.progress, &self.options)
-            .map_err(|error| run_failure(data_name(&args.data), error))?;
+            .map_err(|error| run_failure(data_name(&args.stream.data), error))?;
         self.progress.finish(&score, None).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let problem = learner.problem().clone();
         let learnt =
             Learnt { name: learner.about().name, values: learner.values(), problem, certified: None };
         let summary = self.summary(&score, learnt)?;
-        close(summary, &score, self.mode, seconds, args.window)
+        close(summary, &score, self.mode, seconds, args.stream.window)
     }
 
     /// The summary, but for the time that it took. Bad rows are spoken of on the way.
     fn summary(&self, score: &Score, learnt: Learnt) -> Result<Summary<'a>, Failure> {
         let (args, examples) = (self.args, &self.examples);
         if score.rounds() == 0 {
-            return Err(Failure::data(format!("{}: no labelled row was learnt from", data_name(&args.data))));
+            return Err(Failure::data(format!(
+                "{}: no labelled row was learnt from",
+                data_name(&args.stream.data)
+            )));
         }
         note_bad_rows(examples.bad_rows(), examples.first_bad_row());
         Ok(Summary {
             kind: "summary",
-            data: &args.data,
+            data: &args.stream.data,
             learner: learnt.name,
             rates: score.rates(),
             window: score.window_rates(),
