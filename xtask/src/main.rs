@@ -2,6 +2,8 @@
 
 #![allow(clippy::print_stdout)] // A task talks to the person who runs it.
 
+mod bandit_tables;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -11,6 +13,9 @@ cargo xtask TASK
   test     formatting, lints, documentation, and every test, slow ones included: what CI runs
   results  runs the real data sets and writes results/real-data.md
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
+  bandit-tables
+           sweeps the bandit learners over synthetic and real streams and writes results/bandit.md
+           cargo xtask bandit-tables [FOLDER [ROWS [PAGE]]]   (default ../shared/data 1000000 results/bandit.md)
 ";
 
 fn main() -> ExitCode {
@@ -18,6 +23,7 @@ fn main() -> ExitCode {
     let done = match args.next().as_deref() {
         Some("test") => test(),
         Some("results") => results(args.next().unwrap_or_else(|| "../shared/data".to_owned()).as_ref()),
+        Some("bandit-tables") => bandit_tables::write(&args.collect::<Vec<_>>()),
         _ => Err(USAGE.to_owned()),
     };
     match done {

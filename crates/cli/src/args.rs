@@ -54,12 +54,14 @@ pub(crate) enum Command {
 }
 
 const COMPARE_EXAMPLES: &str = "\
-Every learner is run with every combination of its values, each exactly as `noregret run` would. Bandit learners hear only
-whether the label that they played was right.
+Every learner is run with every combination of its values, each exactly as `noregret run` would. Bandit learners hear \
+only whether the label that they played was right.
 
-  noregret compare data.csv --learners ogd,folklore
-  noregret compare data.csv --learners ogd,soba-diag --set ogd.rate=0.1,1,10 --set soba-diag.exploration=2^-9..2^-3*2
-  noregret compare data.csv --learners banditron,soba --set exploration=1e-3..1e-1*10 --repeats 5 --plot curves.svg";
+Examples:
+  noregret compare data.csv --learners ogd,folklore --plot curves.svg
+  noregret compare data.csv --learners ogd --set rate=0.01..10*10 --sort log-loss
+  noregret compare data.csv --learners banditron,soba \\
+      --set exploration=2^-9..2^-3*2 --set soba.regularization=1 --repeats 5";
 
 /// Zero of these would be nothing at all.
 fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser<T> {
@@ -175,7 +177,7 @@ pub(crate) struct StreamArgs {
     /// No progress on standard error
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Most memory that the learners' states may take, in MiB
+    /// Most memory for the learners' states, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub(crate) memory: u64,
     #[command(flatten)]
@@ -243,7 +245,7 @@ pub(crate) struct CompareArgs {
     /// FROM..TO+STEP; for a pipe also classes and features
     #[arg(long, value_name = "[LEARNER.]NAME=VALUES")]
     pub(crate) set: Vec<String>,
-    /// Order of the table: given, error (or squared loss), log-loss or speed
+    /// What the table is sorted by; error is squared loss for real-valued targets
     #[arg(long, value_name = "BY", value_enum, default_value_t = SortBy::Error)]
     pub(crate) sort: SortBy,
     /// Draw learning curves: .svg or .png

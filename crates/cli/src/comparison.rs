@@ -92,22 +92,29 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
     let mut first = true;
     for measure in &MEASURES {
         let spreads: Vec<Option<Spread>> = order.iter().map(|at| comparison.measured(*at, measure)).collect();
-        let best = spreads.iter().flatten().map(|spread| spread.mean).fold(f64::INFINITY, f64::min);
-        if best == f64::INFINITY {
+        if spreads.iter().flatten().next().is_none() {
             continue;
         }
-        let mark = |mean: f64| if mean == best && order.len() > 1 { "*" } else { " " };
+        // Who is told the label is no measure for who is not.
+        let rivals =
+            |at: usize| spreads.iter().zip(order).filter(move |(_, other)| told(**other) == told(at));
+        let best = |at: usize| {
+            rivals(at).filter_map(|(spread, _)| Some(spread.as_ref()?.mean)).fold(f64::INFINITY, f64::min)
+        };
+        let mark = |at: usize, mean: f64| if mean == best(at) && order.len() > 1 { "*" } else { " " };
         let cell = |(spread, at): (&Option<Spread>, &usize)| match spread {
             None => String::new(),
             Some(Spread { mean, sd, .. }) if repeated(*at) => {
-                format!("{mean:.5} ± {sd:.5}{}", mark(*mean))
+                format!("{mean:.5}{} ± {sd:.5}", mark(*at, *mean))
             }
-            Some(Spread { mean, .. }) if any_repeated => format!("{mean:.5}{:10}{}", "", mark(*mean)),
-            Some(Spread { mean, .. }) => format!("{mean:.5}{}", mark(*mean)),
+            // Under the means of those that have a deviation.
+            Some(Spread { mean, .. }) if any_repeated => format!("{mean:.5}{}{:10}", mark(*at, *mean), ""),
+            Some(Spread { mean, .. }) => format!("{mean:.5}{}", mark(*at, *mean)),
         };
         let cells = spreads.iter().zip(order).map(cell).collect();
-        // The mark stands behind the digits, so the header ends where they do.
-        columns.push((format!("{} ", measure.name), CellAlignment::Right, cells));
+        // The header ends where the digits of the mean do.
+        let blank = if any_repeated { 11 } else { 1 };
+        columns.push((format!("{}{:blank$}", measure.name, ""), CellAlignment::Right, cells));
         if first && any_repeated {
             let ends: [(&str, fn(&Spread) -> f64); 2] = [("min", |s| s.min), ("max", |s| s.max)];
             for (name, end) in ends {
@@ -136,7 +143,8 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
     writeln!(out, "{}\n", table.trim_fmt())?;
     let mut legend = Vec::new();
     if order.len() > 1 {
-        legend.push("* best of its column".to_owned());
+        let among = if mixed { ", among those told the same" } else { "" };
+        legend.push(format!("* best of its column{among}"));
     }
     if any_repeated {
         let seeds = order.iter().map(|at| comparison.runs_of(*at).count()).max().unwrap_or(1);

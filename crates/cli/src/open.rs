@@ -155,5 +155,5 @@ pub(crate) fn describe(name: &str, values: &Values) -> String {
         value => value.to_string(),
     };
     let words: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
-    format!("{name}: {}", words.join(" "))
+    if words.is_empty() { name.to_owned() } else { format!("{name}: {}", words.join(" ")) }
 }

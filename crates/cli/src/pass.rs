@@ -107,7 +107,7 @@ pub(crate) fn run_all(
     let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     let mode = Mode::of(args);
     if mode == Mode::Table {
-        announce(&stream, &encoders[0], &entrants, &of, threads);
+        announce(&stream, &encoders[0], &entrants, threads);
     }
     let mut progress = PassProgress::new(mode, stream.rows());
     let clock = progress.clock();
@@ -138,19 +138,13 @@ pub(crate) fn run_all(
 }
 
 /// Says what was decided.
-fn announce(
-    stream: &Stream<'_>,
-    encoder: &Encoder,
-    entrants: &[Entrant<Option<Curve>>],
-    of: &[(usize, u64, usize)],
-    threads: usize,
-) {
+fn announce(stream: &Stream<'_>, encoder: &Encoder, entrants: &[Entrant<Option<Curve>>], threads: usize) {
     let mut decisions = stream.decisions(encoder);
     let threads = counted(threads as u64, "thread");
     decisions.push(("runs", format!("{}, {threads}", counted(entrants.len() as u64, "run"))));
     // One of each learner, with the settings that it comes first with.
     let mut shown = "";
-    for (entrant, _) in entrants.iter().zip(of) {
+    for entrant in entrants {
         let name = entrant.learner.about().name;
         if name != shown {
             let label = if shown.is_empty() { "learners" } else { "" };

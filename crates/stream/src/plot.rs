@@ -68,12 +68,14 @@ impl Chart {
                 Plot::from(if at % 2 == 1 { plot.with_dashed() } else { plot })
             })
             .collect();
+        // The legend stands beside the plot: its width is added, so that long names leave the curves their room.
+        let longest = self.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
         let layout = Layout::auto_from_plots(&plots)
             .with_title(self.title.as_str())
             .with_x_label(self.x_label.as_str())
             .with_y_label(self.y_label.as_str())
             .with_legend_position(LegendPosition::OutsideRightTop)
-            .with_width(760.0)
+            .with_width(690.0 + 7.5 * longest as f64)
             .with_height(420.0);
         (plots, layout)
     }

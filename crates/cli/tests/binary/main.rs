@@ -8,6 +8,7 @@ mod bad_usage;
 mod bandit;
 mod batch_model;
 mod certify;
+mod compare;
 mod demo;
 mod generate;
 mod help;
