@@ -195,3 +195,30 @@ fn noregret(args: &[&str]) -> Result<String, String> {
     }
     String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_setting_is_found_and_the_end_of_a_grid_marked() {
+        let one = |learner: &str, exploration: f64, error: f64| {
+            serde_json::json!({
+                "learner": learner, "feedback": "bandit", "repeats": 3,
+                "settings": {"exploration": exploration, "norm": 3},
+                "error_rate": {"mean": error, "sd": 0.25}, "greedy_error_rate": {"mean": 0.5},
+            })
+        };
+        let inside =
+            [one("soba", 0.125, 0.3), one("soba", 0.25, 0.2), one("soba", 0.5, 0.4), one("ogd", 0.5, 0.1)];
+        let line = best(&serde_json::json!({"settings": inside}), "soba").expect("there are three");
+        assert_eq!(
+            line,
+            "| `soba` | right or wrong | exploration=2^-2, norm=3 | 0.2000 | 0.2500 | 0.5000 |\n"
+        );
+        let ends = [one("soba", 0.1, 0.1), one("soba", 0.25, 0.2)];
+        let line = best(&serde_json::json!({"settings": ends}), "soba").expect("there are two");
+        assert!(line.contains("exploration=0.1 (end of the grid), norm=3 |"), "{line}");
+        assert_eq!(best(&serde_json::json!({"settings": ends}), "ogd"), None);
+    }
+}
