@@ -116,8 +116,8 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
         let blank = if any_repeated { 11 } else { 1 };
         columns.push((format!("{}{:blank$}", measure.name, ""), CellAlignment::Right, cells));
         if first && any_repeated {
-            let ends: [(&str, fn(&Spread) -> f64); 2] = [("min", |s| s.min), ("max", |s| s.max)];
-            for (name, end) in ends {
+            for name in ["min", "max"] {
+                let end = |spread: &Spread| if name == "min" { spread.min } else { spread.max };
                 let cell = |spread: &Option<Spread>| {
                     spread.as_ref().map_or_else(String::new, |spread| format!("{:.5}", end(spread)))
                 };

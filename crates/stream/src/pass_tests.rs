@@ -64,7 +64,10 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
     (learner, encoder, options)
 }
 
-const RUNS: [(&str, &[(&str, &str)], u64); 7] = [
+/// A learner, its parameters, and its seed.
+type Run = (&'static str, &'static [(&'static str, &'static str)], u64);
+
+const RUNS: [Run; 7] = [
     ("folklore", &[], 0),
     ("ogd", &[("rate", "0.3")], 0),
     ("soba", &[("exploration", "0.1")], 0),
