@@ -14,7 +14,8 @@ cargo xtask TASK
   results  runs the real data sets and writes results/real-data.md
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
   bandit-tables
-           sweeps the bandit learners over synthetic and real streams and writes results/bandit.md
+           sweeps the bandit learners over synthetic and real streams and writes results/bandit.md, in roughly
+           40 minutes of two free cores for a million rows
            cargo xtask bandit-tables [FOLDER [ROWS [PAGE]]]   (default ../shared/data 1000000 results/bandit.md)
 ";
 

@@ -2,8 +2,12 @@
 
 use kuva::prelude::{Layout, LegendPosition, LinePlot, Plot};
 
-/// Colours that can be told apart without colour vision (Okabe and Ito), with line styles to help.
-const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
+/// Colours that can be told apart without colour vision: first those of Okabe and Ito, then some of Tol's muted scheme. Line
+/// styles help where points are few.
+const COLOURS: [&str; 14] = [
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999933",
+    "#332288", "#44AA99", "#DDCC77", "#777777", "#AA4499",
+];
 
 /// A named line.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +34,8 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// More lines than this cannot be told apart: colours and styles repeat.
-    pub const MOST_LINES: usize = 2 * COLOURS.len();
+    /// More lines than this cannot be told apart: colours repeat.
+    pub const MOST_LINES: usize = COLOURS.len();
 
     /// The chart as SVG, its fonts included.
     pub fn svg(&self) -> String {
