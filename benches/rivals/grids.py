@@ -44,7 +44,7 @@ def settings(rival, stream):
         forest = ("mondrian-forest",) if rows <= 12_000 and features <= 64 else ()
         return linear + (more if features <= 256 and rows <= 120_000 else ("hoeffding-tree",)) + forest
     if rival == "sklearn":
-        block = 1 if rows <= SMALL and features <= 1024 else 64
+        block = 1 if rows <= 3_000 else 16 if rows <= SMALL else 64
         sgd = tuple(f"sgd {rate} {block}" for rate in ("optimal", 0.1, 0.01, 0.001))
         return sgd + tuple(f"mlp {rate} 16" for rate in (0.001, 0.005) if features <= 1024)
     raise KeyError(rival)
