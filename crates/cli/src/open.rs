@@ -18,6 +18,7 @@ use noregret_stream::{Columns, ReadOptions, Reader};
 use crate::args::{RunArgs, Told};
 use crate::failure::Failure;
 use crate::note::{counted, short};
+use crate::progress::Watched;
 use crate::settings::Settings;
 
 /// The learner that `run` takes if none is named.
@@ -118,8 +119,11 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     }
     let described = describe_reader(args, reader.as_ref());
     let facts = if reader.size().is_some() {
+        // In its own words: the table of the second pass has not begun.
+        let shown = (!args.json && !args.quiet).then_some("first pass");
+        let mut watched = Watched::new(reader, shown);
         let survey = Survey::take(
-            reader.as_mut(),
+            &mut watched,
             &SurveyOptions {
                 name: &args.data,
                 scaling: args.scale,
@@ -129,7 +133,8 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
             },
         )
         .map_err(|error| survey_failure(&args.data, error))?;
-        let schema = reader.schema();
+        let schema = watched.schema();
+        drop(watched);
         reader = noregret_stream::open(&args.data, &ReadOptions { schema: Some(schema), ..options.clone() })
             .map_err(Failure::data)?;
         Facts::of_file(args, entry, settings, &survey)?

@@ -1,12 +1,15 @@
 //! Progress: a table and a bar for people, JSON lines for programs.
 
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use noregret::algorithm::Forecast;
 use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::score::{Rates, Score};
+use noregret_stream::{Columns, ReadError, Reader, Row, Schema};
 use serde::Serialize;
 
 use crate::note::note;
@@ -22,11 +25,99 @@ pub(crate) enum Mode {
     Quiet,
 }
 
+/// What there is to measure a run against.
+pub(crate) enum Total {
+    /// So many rows.
+    Rows(u64),
+    /// The bytes of a file, of which so many have been read.
+    Bytes(u64, Arc<AtomicU64>),
+    /// Nothing: a pipe.
+    Unknown,
+}
+
+/// A reader whose place in its file others can see.
+pub(crate) struct Watched {
+    reader: Box<dyn Reader>,
+    position: Arc<AtomicU64>,
+    rows: u64,
+    bar: Option<ProgressBar>,
+}
+
+impl Watched {
+    /// Watches `reader`; with `shown`, a bar on a terminal tells of `what` is being done.
+    pub(crate) fn new(reader: Box<dyn Reader>, shown: Option<&'static str>) -> Self {
+        let bar = shown.filter(|_| std::io::stderr().is_terminal()).and_then(|what| {
+            let bar = ProgressBar::new(reader.size()?);
+            bar.set_style(style("{msg} {bar:30} {percent:>3}%  {eta} left"));
+            bar.set_message(what);
+            bar.enable_steady_tick(TICK);
+            Some(bar)
+        });
+        Self { reader, position: Arc::default(), rows: 0, bar }
+    }
+
+    /// Where the reader is, in bytes; goes on by itself.
+    pub(crate) fn position(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.position)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Reader for Watched {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        self.rows += 1;
+        if self.rows.is_multiple_of(256) {
+            self.position.store(self.reader.position(), Ordering::Relaxed);
+            if let Some(bar) = &self.bar {
+                bar.set_position(self.reader.position());
+            }
+        }
+        self.reader.read(row)
+    }
+
+    fn columns(&self) -> &Columns {
+        self.reader.columns()
+    }
+
+    fn take_back(&mut self) {
+        self.reader.take_back();
+    }
+
+    fn dropped_features(&self) -> u64 {
+        self.reader.dropped_features()
+    }
+
+    fn position(&self) -> u64 {
+        self.reader.position()
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.reader.size()
+    }
+
+    fn schema(&self) -> Schema {
+        self.reader.schema()
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        self.reader.describe()
+    }
+}
+
 /// Shows a run while it goes on. The only place with a clock.
 pub(crate) struct Progress {
     mode: Mode,
     forecast: Forecast,
     bar: Option<ProgressBar>,
+    /// Bytes read, if the bar goes by them.
+    position: Option<Arc<AtomicU64>>,
     started: Instant,
     next_row: u64,
     /// Rounds of the last row shown.
@@ -51,17 +142,17 @@ struct ProgressLine<'a> {
 }
 
 impl Progress {
-    /// Progress of a run of `total` rows, if that is known.
+    /// Progress of a run of `total`.
     ///
     /// `certificates` adds a column with the learner's live certificate.
     pub(crate) fn new(
         mode: Mode,
         forecast: Forecast,
-        total: Option<u64>,
+        total: Total,
         window: usize,
         certificates: bool,
     ) -> Self {
-        let bar = (mode == Mode::Table && std::io::stderr().is_terminal()).then(|| bar(total));
+        let bar = (mode == Mode::Table && std::io::stderr().is_terminal()).then(|| bar(&total));
         if mode == Mode::Table {
             let text = header(forecast, window, certificates);
             match &bar {
@@ -70,10 +161,15 @@ impl Progress {
             }
         }
         let started = Instant::now();
+        let position = match total {
+            Total::Bytes(_, position) => Some(position),
+            _ => None,
+        };
         Self {
             mode,
             forecast,
             bar,
+            position,
             started,
             next_row: 1,
             shown: 0,
@@ -152,7 +248,13 @@ impl Sink for Progress {
         if let Some(bar) = &self.bar
             && self.rows.is_multiple_of(256)
         {
-            bar.set_position(self.rows);
+            match &self.position {
+                Some(position) => {
+                    bar.set_position(position.load(Ordering::Relaxed));
+                    bar.set_message(self.rows.to_string());
+                }
+                None => bar.set_position(self.rows),
+            }
         }
         if outcome.target.is_some() && score.rounds() == self.next_row {
             self.next_row = after(self.next_row);
@@ -176,16 +278,24 @@ fn after(round: u64) -> u64 {
     }
 }
 
-fn bar(total: Option<u64>) -> ProgressBar {
-    let style = |template: &str| ProgressStyle::with_template(template).expect("a template without errors");
+const TICK: Duration = Duration::from_millis(200);
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a template without errors")
+}
+
+fn bar(total: &Total) -> ProgressBar {
     let bar = match total {
-        Some(total) => ProgressBar::new(total)
+        Total::Rows(total) => ProgressBar::new(*total)
             .with_style(style("{bar:30} {percent:>3}%  {human_pos} rows  {per_sec}  {eta} left")),
-        None => {
+        Total::Bytes(total, _) => {
+            ProgressBar::new(*total).with_style(style("{bar:30} {percent:>3}%  {msg} rows  {eta} left"))
+        }
+        Total::Unknown => {
             ProgressBar::new_spinner().with_style(style("{spinner} {human_pos} rows  {per_sec}  {elapsed}"))
         }
     };
-    bar.enable_steady_tick(Duration::from_millis(200));
+    bar.enable_steady_tick(TICK);
     bar
 }
 

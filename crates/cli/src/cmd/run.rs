@@ -20,7 +20,7 @@ use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, open};
-use crate::progress::{Mode, Progress};
+use crate::progress::{Mode, Progress, Total, Watched};
 use crate::summary::{Summary, print};
 
 /// Learns the stream.
@@ -54,8 +54,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         limit: args.limit,
         seed,
     };
+    let size = reader.size();
+    let watched = Watched::new(reader, None);
+    let total = match (rows, args.limit, size) {
+        (Some(rows), ..) | (None, Some(rows), _) => Total::Rows(rows),
+        (None, None, Some(size)) => Total::Bytes(size, watched.position()),
+        (None, None, None) => Total::Unknown,
+    };
+    let reader = Box::new(watched);
     let examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
-    let mut progress = Progress::new(mode, forecast, rows, args.window, args.certificates);
+    let mut progress = Progress::new(mode, forecast, total, args.window, args.certificates);
     if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
