@@ -80,8 +80,9 @@ fn files() -> Vec<String> {
     let Some(folder) = std::env::var_os("READERS_DATA") else { return vec![] };
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> =
-        names.filter(|name| matches!(Format::from_file_name(name), Some(format) if format != Format::Parquet)).collect();
+    let mut names: Vec<String> = names
+        .filter(|name| matches!(Format::from_file_name(name), Some(format) if format != Format::Parquet))
+        .collect();
     names.sort();
     names
 }
@@ -92,7 +93,9 @@ fn plain_file(name: &str) -> PathBuf {
     let plain = std::env::temp_dir().join(format!("noregret-bench-{}", name.trim_end_matches(".gz")));
     if !plain.exists() {
         let bytes = decompressed(&folder.join(name));
-        File::create(&plain).and_then(|mut file| file.write_all(&bytes)).expect("room in the temporary folder");
+        File::create(&plain)
+            .and_then(|mut file| file.write_all(&bytes))
+            .expect("room in the temporary folder");
     }
     plain
 }

@@ -201,9 +201,10 @@ fn has_text(rows: &[ByteRecord], column: usize, width: usize) -> bool {
     let cells = rows.iter().filter(|row| row.len() == width).map(|row| &row[column]);
     let (mut words, mut numbers, mut text) = (false, false, false);
     for cell in cells.filter(|cell| !cell.is_empty()) {
-        match (is_missing(cell), is_number(cell)) {
-            (true, _) => words = true,
-            (false, true) => numbers = true,
+        // A NaN is both, and says that the others are numbers.
+        match (is_number(cell), is_missing(cell)) {
+            (true, _) => numbers = true,
+            (false, true) => words = true,
             (false, false) => text = true,
         }
     }

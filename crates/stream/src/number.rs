@@ -140,7 +140,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
         fn every_bit_is_that_of_fast_float2(text in number_like(), rest in "[ \t\n\r:,x0]{1,3}\\PC{0,12}") {

@@ -12,7 +12,7 @@ use crate::row::Row;
 /// Batches that are parsed ahead.
 const BATCHES: usize = 4;
 /// A batch has at most so many rows,
-const ROWS: usize = 512;
+const ROWS: usize = 256;
 /// and no further row once it has so many values: it stays in the cache.
 const VALUES: usize = 16 * 1024;
 
