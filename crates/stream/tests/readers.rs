@@ -324,7 +324,11 @@ fn trail(reader: &mut dyn Reader) -> Vec<String> {
     loop {
         let read = reader.read(&mut row);
         let step = match &read {
-            Ok(true) => format!("{row:?}"),
+            Ok(true) => {
+                let bits: Vec<u64> = row.values().iter().map(|value| value.to_bits()).collect();
+                let (label, weight) = (row.label(), row.weight);
+                format!("{} {label:?} {weight} {:?} {:?} {bits:?}", row.line, row.tag, row.indices())
+            }
             Ok(false) => "end".to_owned(),
             Err(error) => error.to_string(),
         };
