@@ -72,7 +72,7 @@ fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// Format: libsvm, vw, csv or ndjson [default: recognised]
+    /// Format: libsvm, vw, csv, ndjson or parquet [default: recognised]
     #[arg(long)]
     pub(crate) format: Option<Format>,
     /// Label column of CSV (name, or number from 1) or key of NDJSON [default: label, class, target, y; or the last]
@@ -338,7 +338,7 @@ pub(crate) struct GenerateArgs {
     /// Where to write; the ending tells format and compression, as in rows.csv.gz
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) output: String,
-    /// Format: libsvm, vw, csv or ndjson [default: by the ending, or libsvm]
+    /// Format: libsvm, vw, csv, ndjson or parquet [default: by the ending, or libsvm]
     #[arg(long)]
     pub(crate) format: Option<Format>,
 }

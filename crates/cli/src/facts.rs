@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::note::{counted, short};
 use crate::open::data_name;
 use crate::settings::Settings;
+use crate::watched::Watched;
 
 /// A learner that is wanted, and what was set for it.
 #[derive(Clone, Debug)]
@@ -56,8 +57,11 @@ impl<'a> Stream<'a> {
         }
         let described = describe_reader(&args.data, reader.as_ref());
         let facts = if reader.size().is_some() {
+            // In its own words: the table of the second pass has not begun.
+            let shown = (!args.json && !args.quiet).then_some("first pass");
+            let mut watched = Watched::new(reader, shown);
             let survey = Survey::take(
-                reader.as_mut(),
+                &mut watched,
                 &SurveyOptions {
                     name: &args.data,
                     scaling: args.scale,
@@ -67,7 +71,8 @@ impl<'a> Stream<'a> {
                 },
             )
             .map_err(|error| survey_failure(&args.data, error))?;
-            let schema = reader.schema();
+            let schema = watched.schema();
+            drop(watched);
             reader =
                 noregret_stream::open(&args.data, &ReadOptions { schema: Some(schema), ..options.clone() })
                     .map_err(Failure::data)?;

@@ -13,6 +13,7 @@ mod progress;
 mod settings;
 mod summary;
 mod sweep;
+mod watched;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -132,7 +132,10 @@ impl Examples for ReadExamples {
                 Ok(false) => return Ok(false),
                 Ok(true) => match self.encode(out) {
                     Ok(()) => return Ok(true),
-                    Err(what) => row_error(&self.name, &self.row, what),
+                    Err(what) => {
+                        self.reader.take_back();
+                        row_error(&self.name, &self.row, what)
+                    }
                 },
                 Err(error) => error,
             };

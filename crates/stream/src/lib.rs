@@ -1,5 +1,6 @@
 //! Moving examples.
 
+mod ahead;
 pub mod bandit;
 pub mod certify;
 mod columns;
@@ -18,9 +19,15 @@ mod libsvm;
 pub mod merge;
 mod ndjson;
 mod ndjson_visit;
+mod number;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_writer;
 pub mod pass;
 pub mod plot;
+mod read_ahead;
 mod read_error;
 mod reader;
 mod row;

@@ -197,6 +197,16 @@ impl Row {
         }
     }
 
+    /// [`Row::push`] for features that come in the order of columns.
+    #[inline]
+    pub(crate) fn push_next(&mut self, index: u32, value: f64) {
+        debug_assert!(value.is_finite() && self.indices.last().is_none_or(|&last| last < index));
+        if value != 0.0 {
+            self.indices.push(index);
+            self.values.push(value);
+        }
+    }
+
     /// Sorts the features and sums the values of equal columns, in the order in which they were pushed.
     ///
     /// # Errors

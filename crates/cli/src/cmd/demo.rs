@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::note::note;
 use crate::open::describe_learner;
 use crate::plot::PlotFile;
-use crate::progress::{Mode, Progress};
+use crate::progress::{Mode, Progress, Total};
 
 /// The stream of the demonstration: noisy labels, correlated features, a model that drifts.
 const STREAM: [(&str, &str); 6] = [
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         let forecast = entry.about.forecast;
         note(format_args!("\n{}", describe_learner(learner.as_ref())));
         let mut curve = Curve {
-            progress: Progress::new(Mode::Table, forecast, Some(args.rows), WINDOW, false),
+            progress: Progress::new(Mode::Table, forecast, Total::Rows(args.rows), WINDOW, false),
             every: (args.rows / 200).max(1),
             points: Vec::new(),
         };

@@ -21,8 +21,9 @@ use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, open};
-use crate::progress::{Mode, Progress};
+use crate::progress::{Mode, Progress, Total};
 use crate::summary::{Summary, print};
+use crate::watched::Watched;
 
 /// Learns the stream.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -47,9 +48,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let forecast = learner.about().forecast;
     let stream = &args.stream;
-    let options = stream.run_options(forecast, reader.size().is_none(), seed);
-    let examples = ReadExamples::new(reader, encoder, &stream.data, stream.reading.on_bad_row);
-    let mut progress = Progress::new(mode, forecast, rows, stream.window, args.certificates);
+    let size = reader.size();
+    let options = stream.run_options(forecast, size.is_none(), seed);
+    let watched = Watched::new(reader, None);
+    let total = match (rows, stream.limit, size) {
+        (Some(rows), ..) | (None, Some(rows), _) => Total::Rows(rows),
+        (None, None, Some(size)) => Total::Bytes(size, watched.position()),
+        (None, None, None) => Total::Unknown,
+    };
+    let examples = ReadExamples::new(Box::new(watched), encoder, &stream.data, stream.reading.on_bad_row);
+    let mut progress = Progress::new(mode, forecast, total, stream.window, args.certificates);
     if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
