@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use noregret::algorithm::Forecast;
 use noregret::merge::Merge;
 use noregret_stream::curve::Measure;
+use noregret_stream::delay::Lateness;
 use noregret_stream::encode::LargeRow;
 use noregret_stream::examples::BadRows;
 use noregret_stream::run::RunOptions;
@@ -33,6 +34,17 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Predict with a saved model, without learning
     Predict(PredictArgs),
+    /// Learn from a decision log, as it happened: the model becomes what it was, to the bit
+    Replay(ReplayArgs),
+    /// Estimate from a decision log what another policy or model would have earned
+    #[command(
+        after_help = "ips, snips and dr need every label that the policy plays to have a logged probability \
+        above 0. dm and dr estimate rewards by a learner for each label, which is asked before it learns, in the order of the \
+        log: so dr is unbiased whatever the learner, also where the logging policy learnt meanwhile. A model is evaluated \
+        fairly on decisions that it has not learnt from. Lines may give \"evaluation\" (the policy's distribution) and \
+        \"estimates\" (of rewards) themselves. Of Vowpal Wabbit's action:cost:probability, the reward is minus the cost."
+    )]
+    Evaluate(EvaluateArgs),
     /// Show the learners, or all about one of them
     List(ListArgs),
     /// Show what is in a model file
@@ -153,9 +165,9 @@ pub(crate) struct StreamArgs {
     /// What to do with a row beyond the learner's radius: warn, clip or error
     #[arg(long, value_name = "ACTION", default_value_t = LargeRow::Warn)]
     pub(crate) on_large_row: LargeRow,
-    /// Labels arrive this many rounds late
-    #[arg(long, value_name = "ROUNDS", default_value_t = 0)]
-    pub(crate) delay: usize,
+    /// Labels arrive this many rounds late: a number, or geometric:MEAN or uniform:MAX to draw one for every row
+    #[arg(long, value_name = "ROUNDS", default_value_t = Lateness::default())]
+    pub(crate) delay: Lateness,
     /// Rounds that the windowed scores are over
     #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>())]
     pub(crate) window: usize,
@@ -213,7 +225,15 @@ pub(crate) struct RunArgs {
     pub(crate) feedback: Option<Told>,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
-    /// Continue with a saved model
+    /// Play every label at least with this probability, by playing a uniformly random one now and then; importance weights
+    /// know it. The guarantees of learners that explore at a rate hold with the rate that results
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    pub(crate) exploration_floor: f64,
+    /// Under bandit feedback, write every decision and what was heard of it to a new log: .ndjson, .gz or .zst
+    /// [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+    /// Continue with a saved model; a bandit learner's labels go on being drawn where they stopped
     #[arg(long, value_name = "MODEL")]
     pub(crate) load: Option<PathBuf>,
     /// Save the model when the stream is over
@@ -277,6 +297,10 @@ pub(crate) struct PredictArgs {
     /// Print the probabilities of all classes as NDJSON, instead of one label a line
     #[arg(long)]
     pub(crate) probabilities: bool,
+    /// Always the label with the best score, also from learners that draw their labels: for when nobody will tell the
+    /// learner anything, so that there is nothing to explore for
+    #[arg(long)]
+    pub(crate) greedy: bool,
     /// Write to a file, which appears when it is complete; - is standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -285,6 +309,87 @@ pub(crate) struct PredictArgs {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) reading: DataArgs,
+}
+
+/// Arguments of `noregret replay`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReplayArgs {
+    /// The log, as `noregret run --log` writes it; - for standard input
+    pub(crate) log: String,
+    /// Save the model after the last line [default: nowhere]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) save: Option<PathBuf>,
+    /// The model that the log goes on from, if it does [default: none]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) load: Option<PathBuf>,
+    /// How many decisions may wait for feedback at one time; beyond that, the oldest are forgotten
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
+    pub(crate) pending: usize,
+    /// Most memory that the learner's state may take, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub(crate) memory: u64,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What becomes of decisions that were never answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Missing {
+    Skip,
+    Wrong,
+}
+
+/// Arguments of `noregret evaluate`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EvaluateArgs {
+    /// The log: a file, as `noregret run --log` writes it, or of your own making
+    pub(crate) log: String,
+    /// The policy: uniform, constant:LABEL, logged, or greedy (the logged distribution's best label) [default: the
+    /// log's own "evaluation"]
+    #[arg(long, value_name = "POLICY", conflicts_with = "model")]
+    pub(crate) policy: Option<String>,
+    /// A saved model as the policy: what it would play [default: none]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<PathBuf>,
+    /// Of the model, always the label with the best score
+    #[arg(long, requires = "model")]
+    pub(crate) greedy: bool,
+    /// Clip importance weights to this: less variance, some bias [default: no clipping]
+    #[arg(long, value_name = "WEIGHT", value_parser = positive)]
+    pub(crate) clip: Option<f64>,
+    /// Confidence of the intervals
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = inner_fraction)]
+    pub(crate) confidence: f64,
+    /// What becomes of decisions that were never answered: skip, or wrong
+    #[arg(long, value_enum, default_value_t = Missing::Skip)]
+    pub(crate) missing: Missing,
+    /// The learner of two classes that estimates rewards for dm and dr, or none [default: folklore; folklore-diag for
+    /// more than 64 features]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reward_learner: Option<String>,
+    /// Format: ndjson or vw [default: by the ending, or ndjson]
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+    /// What to do with a line that is no decision: fail, skip, or skip at most N
+    #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
+    pub(crate) on_bad_row: BadRows,
+    /// How many decisions may wait for feedback at one time; beyond that, the oldest count as never answered
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
+    pub(crate) pending: usize,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| format!("{text:?} is no finite number > 0"))
+}
+
+fn inner_fraction(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
+    number.ok_or_else(|| format!("{text:?} is no number between 0 and 1"))
 }
 
 /// Arguments of `noregret list`.

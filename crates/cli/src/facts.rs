@@ -44,7 +44,7 @@ impl<'a> Stream<'a> {
     ) -> Result<Self, Failure> {
         // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
         for Wanted { entry, settings, .. } in wanted {
-            entry.check_names(&settings.params)?;
+            entry.check_values(&settings.params)?;
             settings.check(entry)?;
         }
         let Settings { classes, features, .. } = wanted[0].settings;

@@ -5,6 +5,7 @@ mod cmd;
 mod comparison;
 mod facts;
 mod failure;
+mod log_file;
 mod note;
 mod open;
 mod pass;
@@ -39,6 +40,8 @@ fn main() -> ExitCode {
         Command::Run(args) => cmd::run::run(args),
         Command::Compare(args) => cmd::compare::run(args),
         Command::Predict(args) => cmd::predict::run(args),
+        Command::Replay(args) => cmd::replay::run(args),
+        Command::Evaluate(args) => cmd::evaluate::run(args),
         Command::List(args) => cmd::list::run(args),
         Command::Inspect(args) => cmd::inspect::run(args),
         Command::Merge(args) => cmd::merge::run(args),

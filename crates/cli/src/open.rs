@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use noregret::algorithm::{AnyModel, Model};
+use noregret::algorithm::AnyModel;
 use noregret::learner::Feedback;
 use noregret::model::{Archive, ModelError};
 use noregret::param::{Value, Values};
 use noregret::registry::{self, Entry};
+use noregret::rng::Rng;
 use noregret_stream::encode::Encoder;
 use noregret_stream::saved::{Frozen, Saved};
 use noregret_stream::{ReadOptions, Reader};
@@ -29,6 +30,9 @@ pub(crate) struct Opened {
     pub(crate) rows: Option<u64>,
     /// The seed of everything that is drawn.
     pub(crate) seed: u64,
+    /// What a loaded bandit learner's labels are drawn with, and the digest of the model.
+    pub(crate) generator: Option<Rng>,
+    pub(crate) continues: Option<String>,
     /// What was decided, as (subject, sentence).
     pub(crate) decisions: Vec<(&'static str, String)>,
 }
@@ -53,7 +57,23 @@ fn load(args: &RunArgs, mut options: ReadOptions, path: &Path) -> Result<Opened,
             "--load: the learner, its parameters and its scaling come from the model; leave out --learner, --set, --scale and --no-intercept",
         ));
     }
-    let saved = read_model(path)?;
+    let archive = read_archive(path)?;
+    let saved = Saved::from_archive(&archive).map_err(|error| in_file(path, error))?;
+    if let Some(told) = args.feedback
+        && (told == Told::Bandit) != matches!(saved.learner, AnyModel::Bandit(_))
+    {
+        return Err(Failure::usage(format!(
+            "--feedback: the model {} learns from {}; leave the option out",
+            path.display(),
+            if told == Told::Bandit { "the label" } else { "whether the label that it played was right" }
+        )));
+    }
+    if saved.generator.is_some() && args.stream.seed != 0 {
+        return Err(Failure::usage(format!(
+            "--seed {}: the labels go on being drawn where the model stopped; leave the option out",
+            args.stream.seed
+        )));
+    }
     options.schema = Some(saved.schema);
     options.room = u32::try_from(saved.encoder.columns).unwrap_or(u32::MAX);
     let reader = noregret_stream::open(&args.stream.data, &options).map_err(Failure::data)?;
@@ -61,13 +81,16 @@ fn load(args: &RunArgs, mut options: ReadOptions, path: &Path) -> Result<Opened,
     let mut decisions = vec![("data", describe_reader(&args.stream.data, reader.as_ref()))];
     decisions
         .push(("model", format!("{}, after {}", path.display(), counted(saved.learner.rounds(), "round"))));
-    decisions.push(("learner", describe_learner(saved.learner.as_ref())));
+    decisions.push(("learner", describe_learner(&saved.learner)));
+    decisions.extend(told_of(&saved.learner));
     Ok(Opened {
-        learner: AnyModel::Full(saved.learner),
+        learner: saved.learner,
         encoder,
         reader,
         rows: None,
         seed: args.stream.seed,
+        generator: saved.generator,
+        continues: Some(archive.digest()),
         decisions,
     })
 }
@@ -84,7 +107,7 @@ pub(crate) fn read_frozen(path: &Path) -> Result<(Frozen, Archive), Failure> {
     Ok((frozen, archive))
 }
 
-fn read_archive(path: &Path) -> Result<Archive, Failure> {
+pub(crate) fn read_archive(path: &Path) -> Result<Archive, Failure> {
     Archive::read(path).map_err(|error| in_file(path, error))
 }
 
@@ -110,10 +133,15 @@ fn start(args: &RunArgs, options: &ReadOptions) -> Result<Opened, Failure> {
     let (learner, encoder) = stream.learner(&wanted, seed)?;
     let mut decisions = stream.decisions(&encoder);
     decisions.push(("learner", describe(learner.about().name, &learner.values())));
-    if let AnyModel::Bandit(_) = learner {
-        decisions.push(("feedback", "bandit: whether the label that was played is right".to_owned()));
-    }
-    Ok(Opened { learner, encoder, rows: stream.rows(), reader: stream.reader, seed, decisions })
+    decisions.extend(told_of(&learner));
+    let (rows, reader, generator, continues) = (stream.rows(), stream.reader, None, None);
+    Ok(Opened { learner, encoder, reader, rows, seed, generator, continues, decisions })
+}
+
+/// The decision on feedback, where it is not the usual one.
+fn told_of(learner: &AnyModel) -> Option<(&'static str, String)> {
+    let bandit = matches!(learner, AnyModel::Bandit(_));
+    bandit.then(|| ("feedback", "bandit: whether the label that was played is right".to_owned()))
 }
 
 /// The settings with the feedback that `--feedback` asks for, if the learner can learn from it.
@@ -144,7 +172,7 @@ pub(crate) fn data_name(data: &str) -> &str {
 }
 
 /// The learner with the parameters in use.
-pub(crate) fn describe_learner(learner: &dyn Model) -> String {
+pub(crate) fn describe_learner(learner: &AnyModel) -> String {
     describe(learner.about().name, &learner.values())
 }
 

@@ -6,6 +6,7 @@ use noregret::problem::Problem;
 use noregret::registry::find;
 
 use super::*;
+use crate::delay::Lateness;
 use crate::encode::{Encoder, LargeRow};
 use crate::examples::{BadRows, ReadExamples};
 use crate::labels::Labels;
@@ -60,7 +61,8 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
         large_rows: 0,
     };
     let forecast = learner.about().forecast;
-    let options = RunOptions { forecast, delay: 3, look_ahead: true, window: 100, limit: None, seed };
+    let options =
+        RunOptions { forecast, delay: Lateness::Fixed(3), look_ahead: true, window: 100, limit: None, seed };
     (learner, encoder, options)
 }
 

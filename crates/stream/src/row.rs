@@ -150,6 +150,12 @@ impl Row {
         self.increasing = true;
     }
 
+    /// Takes the label away.
+    pub(crate) fn unlabel(&mut self) {
+        self.kind = LabelKind::Missing;
+        self.cost_count = 0;
+    }
+
     /// Labels the row with a class, spelled canonically: a number of magnitude below 2^53 is written in the shortest
     /// way that reads back to the same number (`+1` and `1.0` become `1`), other text stays as it is.
     ///

@@ -6,6 +6,7 @@ use std::path::Path;
 use noregret::param::{Value, Values};
 use noregret::problem::Problem;
 use noregret::registry::find;
+use noregret_stream::delay::Lateness;
 use noregret_stream::encode::{Encoder, LargeRow};
 use noregret_stream::labels::Labels;
 use noregret_stream::plot::{Chart, Line};
@@ -18,7 +19,7 @@ use crate::args::DemoArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
 use crate::note::note;
-use crate::open::describe_learner;
+use crate::open::describe;
 use crate::plot::PlotFile;
 use crate::progress::{Mode, Progress, Total};
 
@@ -70,15 +71,21 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             large_rows: 0,
         };
         let forecast = entry.about.forecast;
-        note(format_args!("\n{}", describe_learner(learner.as_ref())));
+        note(format_args!("\n{}", describe(learner.about().name, &learner.values())));
         let mut curve = Curve {
             progress: Progress::new(Mode::Table, forecast, Total::Rows(args.rows), WINDOW, false),
             every: (args.rows / 200).max(1),
             points: Vec::new(),
         };
         let mut examples = SyntheticExamples::new(stream, encoder, args.rows);
-        let options =
-            RunOptions { forecast, delay: 0, look_ahead: true, window: WINDOW, limit: None, seed: args.seed };
+        let options = RunOptions {
+            forecast,
+            delay: Lateness::default(),
+            look_ahead: true,
+            window: WINDOW,
+            limit: None,
+            seed: args.seed,
+        };
         let score = learn(&mut examples, learner.as_mut(), &mut curve, &options)
             .map_err(|error| run_failure("the stream", error))?;
         curve.progress.finish(&score, None).map_err(Failure::output)?;

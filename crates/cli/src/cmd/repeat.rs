@@ -22,6 +22,8 @@ pub(crate) fn repeat(args: &RunArgs) -> Result<(), Failure> {
         ("--batch-model", args.batch_model.is_some()),
         ("--certify", args.certify),
         ("--certificates", args.certificates),
+        ("--log", args.log.is_some()),
+        ("--exploration-floor", args.exploration_floor != 0.0),
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!(

@@ -2,23 +2,27 @@
 
 use std::path::Path;
 
-use noregret::algorithm::{AnyModel, BanditModel, Forecast, Model};
+use noregret::algorithm::{About, AnyModel, BanditModel, Forecast, Model};
 use noregret::batch::online_to_batch::OnlineToBatch;
+use noregret::guarantee::Guarantee;
 use noregret::learner::OnlineLearner;
 use noregret::model::Archive;
 use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::replace::Replacement;
-use noregret_stream::bandit::run_bandit;
-use noregret_stream::certify::{Certified, CertifyError, Record};
-use noregret_stream::examples::ReadExamples;
+use noregret_stream::bandit::{Journal, Play, run_bandit_as};
+use noregret_stream::certify::{Certified, Record};
+use noregret_stream::decision_log::{LogWriter, Start};
+use noregret_stream::encode::Encoder;
+use noregret_stream::examples::{BadRows, ReadExamples};
 use noregret_stream::run::{RunError, RunOptions};
-use noregret_stream::saved::{Frozen, Saved};
+use noregret_stream::saved::{Forecaster, Frozen, Saved};
 use noregret_stream::score::Score;
 
 use crate::args::RunArgs;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
+use crate::log_file::LogFile;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, open};
 use crate::progress::{Mode, Progress, Total};
@@ -36,10 +40,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.stream.repeats > 1 {
         return repeat(args);
     }
-    let Opened { learner, encoder, reader, rows, seed, decisions } = open(args)?;
-    if let AnyModel::Bandit(_) = learner {
-        refuse_under_bandit_feedback(args, learner.about().name)?;
-    }
+    let Opened { learner, encoder, reader, rows, seed, generator, continues, decisions } = open(args)?;
+    check_options(args, &learner, &encoder)?;
     let mode = Mode::of(&args.stream);
     if mode == Mode::Table {
         for (subject, sentence) in &decisions {
@@ -64,24 +66,47 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let session = Session { args, mode, rows, options, examples, progress };
     match learner {
         AnyModel::Full(learner) => session.full(learner),
-        AnyModel::Bandit(learner) => session.bandit(learner),
+        AnyModel::Bandit(_) => {
+            let mut play = Play { floor: args.exploration_floor, ..Play::new(seed) };
+            if let Some(generator) = generator {
+                play.generator = generator;
+            }
+            let log = args.log.as_deref().map(|path| session.log(path, &learner, &play, continues));
+            session.bandit(learner.bandit()?, play, log.transpose()?)
+        }
     }
 }
 
-/// Models, certificates and comparators are those of learners that see the label.
-fn refuse_under_bandit_feedback(args: &RunArgs, name: &str) -> Result<(), Failure> {
-    let given = [
-        ("--save", args.save.is_some()),
-        ("--batch-model", args.batch_model.is_some()),
-        ("--certify", args.certify),
-        ("--certificates", args.certificates),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((option, _)) => Err(Failure::usage(format!(
-            "{option}: is for learners that see the label; {name} hears right or wrong"
-        ))),
+/// Refuses what has no meaning for the learner's kind of feedback.
+fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Result<(), Failure> {
+    let name = learner.about().name;
+    let (bandit, floor) = (matches!(learner, AnyModel::Bandit(_)), args.exploration_floor);
+    let (given, sentence) = if bandit {
+        let given = [("--batch-model", args.batch_model.is_some()), ("--certificates", args.certificates)];
+        (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
+    } else {
+        let given = [("--log", args.log.is_some()), ("--exploration-floor", floor != 0.0)];
+        (given.to_vec(), format!("is for learners that hear right or wrong; {name} sees the label"))
+    };
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!("{option}: {sentence}")));
     }
+    let most = 1.0 / learner.problem().classes as f64;
+    if bandit && !(0.0..=most).contains(&floor) {
+        return Err(Failure::usage(format!(
+            "--exploration-floor {floor}: must be from 0 to {most:.6}, one over the number of classes"
+        )));
+    }
+    if args.log.is_some()
+        && args.stream.reading.on_bad_row != BadRows::Fail
+        && encoder.scaler.scaling().adapts()
+    {
+        return Err(Failure::usage(format!(
+            "--log: needs --on-bad-row fail, or --scale none or unit: a row that is passed over leaves its mark on the scaling ({}) and has no line in the log",
+            encoder.scaler.scaling()
+        )));
+    }
+    Ok(())
 }
 
 /// A stream and how it is to be learnt.
@@ -112,8 +137,11 @@ impl<'a> Session<'a> {
                 args.snapshots, about.name
             )));
         }
-        let record =
-            args.certify.then(|| record(learner.as_ref(), self.rows, args.stream.memory)).transpose()?;
+        let promised = learner.guarantee().is_some();
+        let record = args
+            .certify
+            .then(|| record(about, promised, learner.problem(), self.rows, args.stream.memory))
+            .transpose()?;
         let mut sinks = (self.progress, record);
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
@@ -135,10 +163,10 @@ impl<'a> Session<'a> {
         let certified = record
             .filter(|_| score.rounds() > 0)
             .map(|record| {
-                certify(&record, learner.as_ref(), args.stream.delay, self.examples.encoder.large_rows)
+                let guarantee = learner.guarantee().expect("asked for before the run");
+                self.certify(&record, about, guarantee, learner.certificate())
             })
-            .transpose()
-            .map_err(|error| Failure::data(format!("--certify: {error}")))?;
+            .transpose()?;
         let problem = learner.problem().clone();
         let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
         let summary = self.summary(&score, learnt)?;
@@ -150,10 +178,12 @@ impl<'a> Session<'a> {
         };
         if let (Some(path), Some(predictor)) = (&args.batch_model, batch) {
             let (encoder, schema) = (self.examples.encoder.clone(), schema.clone());
+            let predictor = Forecaster::Average(predictor);
             write(Frozen { predictor, encoder, schema }.archive(), path)?;
         }
         if let Some(path) = &args.save {
-            write(Saved { learner, encoder: self.examples.encoder, schema }.archive(), path)?;
+            let (learner, encoder) = (AnyModel::Full(learner), self.examples.encoder);
+            write(Saved { learner, encoder, schema, generator: None }.archive(), path)?;
         }
         close(summary, &score, self.mode, seconds, args.stream.window)?;
         for (path, what) in [(&args.save, "model"), (&args.batch_model, "predictor for rows to come")] {
@@ -164,18 +194,96 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Begins the log of a learner's decisions.
+    fn log(
+        &self,
+        path: &Path,
+        learner: &AnyModel,
+        play: &Play,
+        continues: Option<String>,
+    ) -> Result<LogWriter<LogFile>, Failure> {
+        let file = LogFile::create(path)?;
+        let (encoder, schema) = (&self.examples.encoder, self.examples.reader.schema());
+        let start = Start { learner, seed: self.options.seed, continues, play, encoder, schema };
+        LogWriter::new(file, &start).map_err(|error| log_failure(path, &error))
+    }
+
     /// Only whether the played label was right is revealed.
-    fn bandit(mut self, mut learner: Box<dyn BanditModel>) -> Result<(), Failure> {
+    fn bandit(
+        mut self,
+        mut learner: Box<dyn BanditModel>,
+        mut play: Play,
+        mut log: Option<LogWriter<LogFile>>,
+    ) -> Result<(), Failure> {
         let args = self.args;
-        let score = run_bandit(&mut self.examples, learner.as_mut(), &mut self.progress, &self.options)
-            .map_err(|error| run_failure(data_name(&args.stream.data), error))?;
+        let about = learner.about();
+        let promised = learner.guarantee().is_some();
+        let record = args
+            .certify
+            .then(|| record(about, promised, learner.problem(), self.rows, args.stream.memory))
+            .transpose()?;
+        let mut sinks = (self.progress, record);
+        let score = run_bandit_as(
+            &mut self.examples,
+            learner.as_mut(),
+            &mut sinks,
+            &self.options,
+            &mut play,
+            log.as_mut().map(|log| log as &mut dyn Journal),
+        )
+        .map_err(|error| run_failure(data_name(&args.stream.data), error))?;
+        if let (Some(log), Some(path)) = (log, &args.log) {
+            log.into_inner().finish().map_err(|error| log_failure(path, &error))?;
+        }
+        let record;
+        (self.progress, record) = sinks;
         self.progress.finish(&score, None).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
+        let certified = record
+            .filter(|_| score.rounds() > 0)
+            .map(|record| {
+                let guarantee = learner.guarantee().expect("asked for before the run");
+                self.certify(&record, about, guarantee, None)
+            })
+            .transpose()?;
         let problem = learner.problem().clone();
-        let learnt =
-            Learnt { name: learner.about().name, values: learner.values(), problem, certified: None };
+        let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
         let summary = self.summary(&score, learnt)?;
-        close(summary, &score, self.mode, seconds, args.stream.window)
+        if let Some(path) = &args.save {
+            let schema = self.examples.reader.schema();
+            let (encoder, generator) = (self.examples.encoder, Some(play.generator));
+            let learner = AnyModel::Bandit(learner);
+            let mut archive = Saved { learner, encoder, schema, generator }.archive();
+            archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
+            archive.write(path).map_err(Failure::data)?;
+        }
+        close(summary, &score, self.mode, seconds, args.stream.window)?;
+        for (path, what) in [(&args.save, "model is"), (&args.log, "decisions are")] {
+            if let (Some(path), Mode::Table) = (path, self.mode) {
+                note(format_args!("The {what} in {}.", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds the learner to its theorem.
+    fn certify(
+        &self,
+        record: &Record,
+        about: &About,
+        guarantee: Guarantee<'_>,
+        certificate: Option<f64>,
+    ) -> Result<Certified, Failure> {
+        let (delay, floor) = (self.args.stream.delay, self.args.exploration_floor);
+        let void = match self.examples.encoder.large_rows {
+            _ if !delay.is_none() => Some(format!("labels were {delay} rounds late")),
+            _ if floor > 0.0 => Some(format!("labels were drawn with an exploration floor of {floor}")),
+            0 => None,
+            rows => Some(format!("{rows} rows were beyond the learner's radius")),
+        };
+        let theorem = format!("{}, {}: {}", about.paper.key, about.paper.place, about.guarantee);
+        let certified = record.certify(guarantee, theorem, certificate, void);
+        certified.map_err(|error| Failure::data(format!("--certify: {error}")))
     }
 
     /// The summary, but for the time that it took. Bad rows are spoken of on the way.
@@ -224,38 +332,25 @@ fn close(
     print(&summary, score, mode, window).map_err(Failure::output)
 }
 
-/// A record for `--certify`, if there is something to certify and room for it.
-fn record(learner: &dyn Model, rows: Option<u64>, memory: u64) -> Result<Record, Failure> {
-    let about = learner.about();
-    if learner.guarantee().is_none() {
+/// Keeps the rounds for the comparator, if there is a theorem to hold the learner to and memory for it.
+fn record(
+    about: &About,
+    promised: bool,
+    problem: &Problem,
+    rows: Option<u64>,
+    memory: u64,
+) -> Result<Record, Failure> {
+    if !promised {
         let why = about.guarantee;
         return Err(Failure::usage(format!("--certify: {} has no theorem to be held to: {why}", about.name)));
     }
-    let mib = rows.map_or(0, |rows| Record::bytes(learner.problem(), rows) >> 20);
+    let mib = rows.map_or(0, |rows| Record::bytes(problem, rows) >> 20);
     if mib > memory {
         return Err(Failure::usage(format!(
             "--certify: the rows would take {mib} MiB; allow it with --memory {mib}"
         )));
     }
-    Ok(Record::new(learner.problem()))
-}
-
-/// Holds the learner to its theorem.
-fn certify(
-    record: &Record,
-    learner: &dyn Model,
-    delay: usize,
-    large_rows: u64,
-) -> Result<Certified, CertifyError> {
-    let about = learner.about();
-    let void = match (delay, large_rows) {
-        (0, 0) => None,
-        (0, rows) => Some(format!("{rows} rows were beyond the learner's radius")),
-        (delay, _) => Some(format!("labels were {delay} rounds late")),
-    };
-    let guarantee = learner.guarantee().expect("asked for before the run");
-    let theorem = format!("{}, {}: {}", about.paper.key, about.paper.place, about.guarantee);
-    record.certify(guarantee, theorem, learner.certificate(), void)
+    Ok(Record::new(problem))
 }
 
 /// A model that could not be saved after hours of learning is better refused before.
@@ -271,6 +366,10 @@ pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
             Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
         }),
     }
+}
+
+fn log_failure(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::data(format!("--log {}: cannot be written: {error}", path.display()))
 }
 
 /// A run over `data` failed.
