@@ -306,7 +306,7 @@ impl Algorithm for Gaf {
     }
 
     fn numbers(problem: &Problem) -> usize {
-        crate::kernel::lowrank_inverse::LowRankInverse::numbers(problem.classes - 1, problem.features)
+        crate::kernel::second_order::SecondOrder::numbers(problem.classes - 1, problem.features)
     }
 
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
