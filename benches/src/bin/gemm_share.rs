@@ -66,11 +66,19 @@ fn gemm_rate() -> f64 {
 
 fn learner(name: &str, classes: usize, features: usize) -> Box<dyn OnlineLearner> {
     let problem = Problem::new(classes, features).with_radius(4.0);
-    find(name).and_then(|entry| Ok(entry.make(&Values::new(), problem, 0).expect("defaults"))).expect("registered")
+    find(name)
+        .and_then(|entry| Ok(entry.make(&Values::new(), problem, 0).expect("defaults")))
+        .expect("registered")
 }
 
 /// Seconds a round of `learner` on `count` rows, dense or with the non-zero `indices`, `ahead` at once.
-fn round_time(learner: &mut dyn OnlineLearner, indices: Option<&[u32]>, ahead: bool, count: usize, repeats: usize) -> f64 {
+fn round_time(
+    learner: &mut dyn OnlineLearner,
+    indices: Option<&[u32]>,
+    ahead: bool,
+    count: usize,
+    repeats: usize,
+) -> f64 {
     let width = indices.map_or(learner.problem().features, <[u32]>::len);
     let values = rows(count, width);
     let labels = labels(count, learner.problem().classes);
@@ -146,7 +154,13 @@ fn growth() {
         let indices: Vec<u32> = (0..nnz as u32).map(|i| i * (d / nnz) as u32).collect();
         let problem = Problem { sparse: true, ..Problem::new(k, d).with_radius(4.0) };
         let entry = find("ogd").expect("registered");
-        round_time(&mut *entry.make(&Values::new(), problem, 0).expect("defaults"), Some(&indices), false, 4000, 8)
+        round_time(
+            &mut *entry.make(&Values::new(), problem, 0).expect("defaults"),
+            Some(&indices),
+            false,
+            4000,
+            8,
+        )
     };
     sweep("ogd, d = 2^17, K = 5, over stored entries: 1", &[16, 64, 256, 1024], |nnz| ogd(5, 1 << 17, nnz));
     sweep("ogd, d = 2^17, 64 stored entries, over K: 1", &[4, 16, 64, 256], |k| ogd(k, 1 << 17, 64));

@@ -56,8 +56,8 @@ use crate::bounds::aioli_certificate;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::curvature::{self, Curvature};
-use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::scalar_root::shrink;
+use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::logistic::sigmoid;
 use crate::merge::{self, Merge, MergeError};
@@ -246,6 +246,10 @@ impl OnlineLearner for Aioli {
 
     fn prepare(&mut self, coming: &dyn Batch) {
         self.state.prepare(coming);
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.state.set_threads(threads);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

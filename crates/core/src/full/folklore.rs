@@ -378,6 +378,10 @@ impl OnlineLearner for Folklore {
         self.state.prepare(coming);
     }
 
+    fn set_threads(&mut self, threads: usize) {
+        self.state.set_threads(threads);
+    }
+
     /// New classes and features start at the regulariser, exactly as if they had been there with all-zero features;
     /// the curvature keeps the value that it was made with (spec 16.3).
     fn grow(&mut self, classes: usize, features: usize) -> bool {

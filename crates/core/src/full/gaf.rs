@@ -369,6 +369,10 @@ impl OnlineLearner for Gaf {
         self.forecaster.prepare(coming);
     }
 
+    fn set_threads(&mut self, threads: usize) {
+        self.forecaster.set_threads(threads);
+    }
+
     /// New classes and features start at the regulariser; the parameters keep the values that they were made with, and
     /// samples replace a quadrature that there is none of.
     fn grow(&mut self, classes: usize, features: usize) -> bool {

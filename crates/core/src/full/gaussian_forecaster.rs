@@ -384,6 +384,10 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
     fn prepare(&mut self, coming: &dyn Batch) {
         self.state.prepare(coming);
     }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.state.set_threads(threads);
+    }
 }
 
 impl<L: MixableLoss> State for GaussianForecaster<L> {

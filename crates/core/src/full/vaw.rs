@@ -216,6 +216,10 @@ impl OnlineLearner for Vaw {
         self.state.prepare(coming);
     }
 
+    fn set_threads(&mut self, threads: usize) {
+        self.state.set_threads(threads);
+    }
+
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         if classes != 1 || features < self.problem.features {
             return false;

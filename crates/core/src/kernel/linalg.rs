@@ -1,6 +1,6 @@
 //! The one door to the linear-algebra crate: dense `f64` products and factorisations on slices.
 //!
-//! Matrices are column-major unless a name says otherwise. One thread: parallelism is over runs.
+//! Matrices are column-major unless a name says otherwise. One thread: whoever wants more splits a product.
 
 use std::mem::MaybeUninit;
 
@@ -53,12 +53,10 @@ pub(crate) fn product(c: MatMut<'_, f64>, into: Into, alpha: f64, a: MatRef<'_, 
     matmul::matmul(c, into.into(), a, b, alpha, Par::Seq);
 }
 
-/// `c -= f fᵀ` for the lower triangle of a symmetric `c` of `side`² numbers and `f` of `side` x `rank`. What stands above
-/// the diagonal is not touched.
-pub(crate) fn symmetric_downdate(c: &mut [f64], side: usize, f: &[f64], rank: usize) {
-    let f = columns(f, side, rank);
+/// `c -= f fᵀ` for the lower triangle of a symmetric `c`. What stands above the diagonal is not touched.
+pub(crate) fn symmetric_downdate(c: MatMut<'_, f64>, f: MatRef<'_, f64>) {
     triangular::matmul(
-        columns_mut(c, side, side),
+        c,
         BlockStructure::TriangularLower,
         Accum::Add,
         f,

@@ -75,7 +75,7 @@ impl LowRankInverse {
 
     /// How many rounds are delayed. A delayed round costs about 2 n r (1 + q) on top of 2 n² for the product, so it is a
     /// fraction of d / 2.
-    fn delay(blocks: usize, features: usize, rank: usize) -> usize {
+    pub(super) fn delay(blocks: usize, features: usize, rank: usize) -> usize {
         let pays = (features / 4).min(COLUMNS.div_ceil(rank).max(8));
         let fits = (features / SHARE).max(SMALL / (blocks * blocks * features));
         pays.min(fits).max(1)
@@ -111,12 +111,7 @@ impl LowRankInverse {
         let (n, q) = (self.side(), self.blocks);
         match self.ahead.find(x, self.features) {
             Some(at) => y.copy_from_slice(self.ahead.columns(at, n * q)),
-            None => {
-                y.fill(0.0);
-                for (block, y) in y.chunks_exact_mut(n).enumerate() {
-                    self.base.add_product(block, x, 1.0, y);
-                }
-            }
+            None => self.base.columns(x, y),
         }
         let used = self.used as usize;
         if used > 0 {
@@ -200,6 +195,11 @@ impl LowRankInverse {
         self.ahead.len = 0;
     }
 
+    /// Shares large products among as many `threads`, 1 being the default; results agree up to rounding.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.base.threads = threads.max(1);
+    }
+
     /// $A^{-1}$ itself, of side $n$. Flushes, so asking for it every round forgoes the delayed updates.
     pub fn matrix(&mut self) -> &[f64] {
         if self.used > 0 {
@@ -213,7 +213,7 @@ impl LowRankInverse {
     pub fn precision(&self) -> Option<Vec<f64>> {
         let n = self.side();
         let mut matrix = self.base.lower();
-        symmetric_downdate(&mut matrix, n, &self.buffer, self.used as usize);
+        symmetric_downdate(columns_mut(&mut matrix, n, n), columns(&self.buffer, n, self.used as usize));
         (invert(&mut matrix, n) && matrix.iter().all(|a| a.is_finite())).then_some(matrix)
     }
 
@@ -262,9 +262,7 @@ impl LowRankInverse {
             coming.features(at).add_to(1.0, row);
         }
         ahead.products.resize(self.capacity / self.rank * n * q, 0.0);
-        for block in 0..q {
-            self.base.products(block, &ahead.rows, &mut ahead.products[block * n..], n * q);
-        }
+        self.base.products(&ahead.rows, &mut ahead.products[..len * n * q]);
         (ahead.len, ahead.next) = (len, 0);
         true
     }
@@ -299,6 +297,7 @@ impl LowRankInverse {
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64, rank: usize) {
         self.flush();
         let mut grown = Self::new(blocks, features, regularization, rank);
+        grown.set_threads(self.base.threads);
         let place = |i: usize| i / self.features * features + i % self.features;
         for col in 0..self.side() {
             for row in 0..self.side() {

@@ -142,6 +142,11 @@ impl SecondOrder {
         }
     }
 
+    /// Shares large products among as many `threads`, 1 being the default; results agree up to rounding.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.inverse.set_threads(threads);
+    }
+
     /// How many coming rows [`SecondOrder::prepare`] can use.
     pub fn lookahead(&self) -> usize {
         self.inverse.lookahead()
@@ -219,9 +224,21 @@ impl SecondOrder {
         self.inverse.is_consistent()
     }
 
+    /// How many numbers are held at most: $A^{-1}$, $b$, delayed columns, products of prepared rows, their block, and the
+    /// by-products of a round.
+    #[cfg(test)]
+    fn most_numbers(q: usize, d: usize) -> usize {
+        let (n, ahead) = (q * d, LowRankInverse::delay(q, d, q));
+        let (delayed, prepared) = (ahead * q * n, ahead * (q * n + d));
+        n * n + n + delayed + prepared + GramBlock::most_numbers(ahead, q) + 2 * (n * q + 3 * ahead * q * q)
+    }
+
     /// $b$.
     #[cfg(test)]
     pub(crate) fn vector(&self) -> &[f64] {
         &self.b
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,6 +58,12 @@ impl GramBlock {
         self.len * self.q
     }
 
+    /// How many numbers a block of at most `most` rows holds.
+    #[cfg(test)]
+    pub(super) fn most_numbers(most: usize, q: usize) -> usize {
+        2 * (most * q).pow(2) + 2 * most * q + most * q * q
+    }
+
     /// Starts with the prepared `rows`, one after the other, and their `products` $Z$; at most `most` rows ever.
     pub(super) fn start(&mut self, rows: &[f64], products: &[f64], b: &[f64], q: usize, most: usize) {
         let (n, d) = (b.len(), b.len() / q);
@@ -138,7 +144,13 @@ impl GramBlock {
         }
         if first > 0 {
             let room = &mut self.room[..first * q];
-            product(columns_mut(room, first, q), Into::Replace, -1.0, part(known, side, first, first), e.transpose());
+            product(
+                columns_mut(room, first, q),
+                Into::Replace,
+                -1.0,
+                part(known, side, first, first),
+                e.transpose(),
+            );
             product(part_mut(triangle, side, first, q), Into::Replace, 1.0, columns(room, first, q), mix);
         }
 
@@ -164,7 +176,14 @@ impl GramBlock {
     }
 
     /// `y -= F Fᵀ (I ⊗ x)` for any row, with the first `next` rows learnt. `scratch` has $2q^2$ numbers for each of them.
-    pub(super) fn correct(&self, x: Features<'_>, z: &[f64], next: usize, y: &mut [f64], scratch: &mut [f64]) {
+    pub(super) fn correct(
+        &self,
+        x: Features<'_>,
+        z: &[f64],
+        next: usize,
+        y: &mut [f64],
+        scratch: &mut [f64],
+    ) {
         let (q, learnt) = (self.q, next * self.q);
         if learnt == 0 {
             return;
