@@ -68,21 +68,6 @@ pub(crate) fn symmetric_downdate(c: MatMut<'_, f64>, f: MatRef<'_, f64>) {
     );
 }
 
-/// `c = a t` for the upper triangle of a square `t`; what stands below its diagonal is not read.
-pub(crate) fn upper_product(c: MatMut<'_, f64>, a: MatRef<'_, f64>, t: MatRef<'_, f64>) {
-    triangular::matmul(
-        c,
-        BlockStructure::Rectangular,
-        Accum::Replace,
-        a,
-        BlockStructure::Rectangular,
-        t,
-        BlockStructure::TriangularUpper,
-        1.0,
-        Par::Seq,
-    );
-}
-
 /// Copies the lower triangle of the leading square of `side` in a column-major matrix of `stride` rows to the upper one,
 /// tile by tile so that both stay in cache.
 pub(crate) fn mirror_lower(c: &mut [f64], stride: usize, side: usize) {

@@ -141,7 +141,8 @@ impl LowRankInverse {
         let (q, d) = (self.blocks, self.features);
         for (j, y) in y.chunks_exact(q * d).enumerate() {
             for (k, y) in y.chunks_exact(d).enumerate().skip(j) {
-                let entry = x.dot(y);
+                // An empty sum is -0, by which a learner may divide.
+                let entry = x.dot(y) + 0.0;
                 (gram[j * q + k], gram[k * q + j]) = (entry, entry);
             }
         }

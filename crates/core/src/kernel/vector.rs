@@ -17,7 +17,14 @@ const SHORT: usize = 32;
 /// If the lengths differ.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len(), "dot product of vectors of different lengths");
-    if a.len() < SHORT { dot_in_lanes(a, b) } else { widest(|| dot_in_lanes(a, b)) }
+    if a.len() < SHORT {
+        dot_in_lanes(a, b)
+    } else {
+        widest(
+            #[inline(always)]
+            || dot_in_lanes(a, b),
+        )
+    }
 }
 
 #[inline(always)]
@@ -45,7 +52,14 @@ pub(crate) fn sum_of_lanes(lanes: [f64; LANES]) -> f64 {
 /// If the lengths differ.
 pub fn axpy(scale: f64, x: &[f64], y: &mut [f64]) {
     assert_eq!(x.len(), y.len(), "sum of vectors of different lengths");
-    if x.len() < SHORT { add_scaled(scale, x, y) } else { widest(|| add_scaled(scale, x, y)) }
+    if x.len() < SHORT {
+        add_scaled(scale, x, y)
+    } else {
+        widest(
+            #[inline(always)]
+            || add_scaled(scale, x, y),
+        )
+    }
 }
 
 #[inline(always)]
@@ -55,7 +69,7 @@ fn add_scaled(scale: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// Runs `work`, and what is inlined into it, with the widest vectors that the processor has.
+/// Runs `work`, which must be inlined always, and what is inlined into it, with the widest vectors that the processor has.
 #[inline(always)]
 pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(work)

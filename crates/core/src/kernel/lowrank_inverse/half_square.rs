@@ -65,10 +65,16 @@ impl HalfSquare {
             let (known, later) = y.split_at_mut((block + 1) * n);
             let own = &mut known[block * n..];
             let tile = &columns[block * d..];
-            widest(|| multiply(tile, n, x, &mut own[block * d..][..d], None));
+            widest(
+                #[inline(always)]
+                || multiply(tile, n, x, &mut own[block * d..][..d], None),
+            );
             for (other, out) in (block + 1..).zip(later.chunks_exact_mut(n)) {
                 let (tile, transposed) = (&columns[other * d..], &mut out[block * d..][..d]);
-                widest(|| multiply(tile, n, x, &mut own[other * d..][..d], Some(transposed)));
+                widest(
+                    #[inline(always)]
+                    || multiply(tile, n, x, &mut own[other * d..][..d], Some(transposed)),
+                );
             }
         }
     }

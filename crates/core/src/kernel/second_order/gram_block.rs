@@ -8,14 +8,17 @@
 //! $$ (I \otimes x_t)^\top A^{-1} (I \otimes x_t) = N_{tt} - \sum_s E_{ts} E_{ts}^\top, \tag{2} $$
 //! $$ (I \otimes x_t)^\top A^{-1} b = g_t - \sum_s E_{ts} f_s, \qquad g = Z^\top b, \quad f = F^\top b. \tag{3} $$
 //!
-//! At the end $F = ZT$ is one product, for the upper triangular
+//! At the end $F = ZT$ is one product, for the upper triangular (by blocks)
 //! $T_s = \bigl(I_s - \sum_{r<s} T_r E_{sr}^\top\bigr) M_s$. Rows are learnt in their order; one that is skipped has $M = 0$.
 
 use super::Lesson;
 use crate::example::Features;
-use crate::kernel::linalg::{Into, columns, columns_mut, part, part_mut, product, upper_product};
+use crate::kernel::linalg::{Into, columns, columns_mut, part, part_mut, product};
 use crate::kernel::lowrank_inverse::project;
 use crate::kernel::vector::dot;
+
+/// Columns of $F$ that are computed at once.
+const AT_ONCE: usize = 48;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
@@ -170,9 +173,14 @@ impl GramBlock {
 
     /// Writes $F = ZT$ of the rows before the one that `f` has no room for, for `products` $= Z$ of `n` rows.
     pub(super) fn columns(&self, n: usize, products: &[f64], f: &mut [f64]) {
-        let learnt = f.len() / n;
-        let t = part(&self.triangle, self.side(), learnt, learnt);
-        upper_product(columns_mut(f, n, learnt), columns(products, n, learnt), t);
+        let (side, learnt) = (self.side(), f.len() / n);
+        // A few columns at a time, so that little of T's zeros is multiplied.
+        let step = (AT_ONCE / self.q).max(1) * self.q;
+        for (start, f) in (0..learnt).step_by(step).zip(f.chunks_mut(step * n)) {
+            let end = (start + step).min(learnt);
+            let t = part(&self.triangle[start * side..], side, end, end - start);
+            product(columns_mut(f, n, end - start), Into::Replace, 1.0, columns(products, n, end), t);
+        }
     }
 
     /// `y -= F Fᵀ (I ⊗ x)` for any row, with the first `next` rows learnt. `scratch` has $2q^2$ numbers for each of them.
