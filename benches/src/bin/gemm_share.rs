@@ -39,13 +39,20 @@ impl Clock {
     }
 }
 
-/// Seconds of the fastest of `repeats` runs of `work`.
+/// Seconds of `work`, the fastest of `repeats` measurements, each long enough for a clock that ticks in milliseconds.
 fn fastest(repeats: usize, mut work: impl FnMut()) -> f64 {
+    const LONG: f64 = 0.1;
     let clock = Clock(Instant::now());
     let run = |_| {
-        let start = clock.now();
-        work();
-        clock.now() - start
+        let (start, mut runs) = (clock.now(), 0);
+        loop {
+            work();
+            runs += 1;
+            let took = clock.now() - start;
+            if took >= LONG {
+                return took / f64::from(runs);
+            }
+        }
     };
     (0..repeats).map(run).fold(f64::INFINITY, f64::min)
 }
@@ -66,9 +73,8 @@ fn gemm_rate() -> f64 {
 
 fn learner(name: &str, classes: usize, features: usize) -> Box<dyn OnlineLearner> {
     let problem = Problem::new(classes, features).with_radius(4.0);
-    find(name)
-        .and_then(|entry| Ok(entry.make(&Values::new(), problem, 0).expect("defaults")))
-        .expect("registered")
+    let entry = find(name).expect("registered");
+    entry.make(&Values::new(), problem, 0).expect("defaults")
 }
 
 /// Seconds a round of `learner` on `count` rows, dense or with the non-zero `indices`, `ahead` at once.

@@ -24,13 +24,13 @@ use crate::example::{Batch, Features};
 use crate::state::Tensor;
 
 /// As many columns are delayed if they pay: a wide product is what makes a flush cheap.
-const COLUMNS: usize = 256;
+const COLUMNS: usize = 384;
 
 /// What is delayed or prepared takes at most this part of the inverse each, unless it is small.
 const SHARE: usize = 12;
 
-/// What is small: 8 MiB.
-const SMALL: usize = 1 << 20;
+/// What is small: 16 MiB.
+const SMALL: usize = 1 << 21;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
