@@ -44,8 +44,10 @@ impl<'a> Stream<'a> {
     ) -> Result<Self, Failure> {
         // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
         for Wanted { entry, settings, .. } in wanted {
-            entry.check_values(&settings.params)?;
-            settings.check(entry)?;
+            let checked = entry.check_values(&settings.params).map_err(Failure::from);
+            checked
+                .and_then(|()| settings.check(entry))
+                .map_err(|failure| failure.of(entry.about.name, wanted.len() > 1))?;
         }
         let Settings { classes, features, .. } = wanted[0].settings;
         let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;

@@ -85,12 +85,9 @@ pub(crate) fn run_all(
     for (at, wanted) in wanted.iter().enumerate() {
         let first = wanted.settings.seed.unwrap_or(args.seed);
         for seed in (0..seeds(wanted.entry)).map(|repeat| first.wrapping_add(repeat)) {
-            let (learner, encoder) = stream.learner(wanted, seed).map_err(|failure| match failure {
-                Failure::Usage(what) if candidates.len() > 1 => {
-                    Failure::Usage(format!("{}: {what}", wanted.entry.about.name))
-                }
-                failure => failure,
-            })?;
+            let (learner, encoder) = stream
+                .learner(wanted, seed)
+                .map_err(|failure| failure.of(wanted.entry.about.name, candidates.len() > 1))?;
             let alike = |other: &Encoder| {
                 (other.accepts, other.radius) == (encoder.accepts, encoder.radius)
                     && other.classes == encoder.classes

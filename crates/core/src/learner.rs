@@ -48,6 +48,10 @@ pub trait OnlineLearner: Predictor {
     /// algorithm up to rounding, and rows may be skipped, reordered or never come.
     fn prepare(&mut self, _coming: &dyn Batch) {}
 
+    /// Lets the learner share its largest matrix products among as many `threads`, purely to be faster; 1 is the default.
+    /// Forecasts stay the same up to rounding.
+    fn set_threads(&mut self, _threads: usize) {}
+
     /// Makes room for more classes and features, as if they had been there all along, with all-zero features.
     /// New ones are appended. Returns false, and changes nothing, if this learner cannot.
     fn grow(&mut self, _classes: usize, _features: usize) -> bool {
@@ -95,6 +99,10 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 
     fn prepare(&mut self, coming: &dyn Batch) {
         (**self).prepare(coming);
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        (**self).set_threads(threads);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

@@ -117,6 +117,10 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         self.learner.prepare(coming);
     }
 
+    fn set_threads(&mut self, threads: usize) {
+        self.learner.set_threads(threads);
+    }
+
     /// Snapshots grow with the learner: new classes and features might have been there all along.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         self.learner.grow(classes, features)
