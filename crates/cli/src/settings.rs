@@ -26,7 +26,7 @@ impl Settings {
             let (name, value) = word.split_once('=').ok_or_else(|| {
                 Failure::usage(format!("--set {word}: must be name=value, as in --set norm=2"))
             })?;
-            let (name, value) = (name.trim(), Value::from(value.trim()));
+            let (name, value) = (name.trim(), read(name.trim(), value.trim())?);
             let given = match name {
                 "classes" => settings.classes.replace(count(name, &value)?).is_some(),
                 "features" => settings.features.replace(count(name, &value)?).is_some(),
@@ -58,6 +58,17 @@ impl Settings {
         };
         let features = self.features.ok_or_else(|| Failure::usage("--set features=D: must be given"))?;
         Ok(Problem::new(classes as usize, features as usize))
+    }
+}
+
+/// A value as it was typed, or the content of the file that it names: lists are too long for a command line.
+fn read(name: &str, value: &str) -> Result<Value, Failure> {
+    if !value.ends_with(".json") {
+        return Ok(Value::from(value));
+    }
+    match std::fs::read_to_string(value) {
+        Ok(text) => Ok(Value::Text(text.trim().to_owned())),
+        Err(error) => Err(Failure::data(format!("--set {name}: {value}: cannot be read: {error}"))),
     }
 }
 

@@ -91,7 +91,9 @@ fn looking_ahead_allocates_once() {
 
 #[test]
 fn bandit_rounds_allocate_nothing() {
-    for entry in ALGORITHMS.iter().filter(|entry| entry.feedback != Feedback::Full) {
+    for entry in
+        ALGORITHMS.iter().filter(|entry| matches!(entry.feedback, Feedback::Bandit | Feedback::Either))
+    {
         for late in [false, true] {
             let problem = Problem::new(3, 16).with_radius(1.0).with_horizon(1000);
             let mut learner = entry.make_bandit(&Values::new(), problem, 0).expect("defaults are valid");

@@ -8,3 +8,4 @@ pub(crate) mod merge;
 pub(crate) mod predict;
 pub(crate) mod run;
 pub(crate) mod trace;
+mod trace_experts;

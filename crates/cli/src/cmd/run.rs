@@ -19,7 +19,7 @@ use noregret_stream::score::Score;
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::note::{note, note_bad_rows};
-use crate::open::{Opened, data_name, open};
+use crate::open::{Opened, data_name, follows_experts, open};
 use crate::progress::{Mode, Progress};
 use crate::summary::{Summary, print};
 
@@ -63,6 +63,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     match learner {
         AnyModel::Full(learner) => session.full(learner),
         AnyModel::Bandit(learner) => session.bandit(learner),
+        AnyModel::Experts(learner) => Err(follows_experts(learner.about().name)),
     }
 }
 
