@@ -2,6 +2,8 @@
 
 #![allow(clippy::print_stdout)] // A task talks to the person who runs it.
 
+mod boosting;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -11,13 +13,18 @@ cargo xtask TASK
   test     formatting, lints, documentation, and every test, slow ones included: what CI runs
   results  runs the real data sets and writes results/real-data.md
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
+  boosting the same for boosting, in results/boosting.md
 ";
+
+/// Where the data sets are.
+const DATA: &str = "../shared/data";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
         Some("test") => test(),
-        Some("results") => results(args.next().unwrap_or_else(|| "../shared/data".to_owned()).as_ref()),
+        Some("results") => results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
+        Some("boosting") => boosting::results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -75,7 +82,7 @@ const SETS: &[Set] = &[
 
 /// Runs every data set that is there, with the defaults, and writes down what came out.
 fn results(data: &Path) -> Result<(), String> {
-    cargo(&["build", "--release", "--quiet", "--package", "noregret-cli"], &[])?;
+    build()?;
     let mut rows = String::new();
     for set in SETS {
         let path = data.join(set.file);
@@ -86,7 +93,7 @@ fn results(data: &Path) -> Result<(), String> {
         for learner in set.learners {
             let command = format!("noregret run {} --learner {learner}", set.file);
             println!("{command}");
-            let summary = run(&path, learner)?;
+            let summary = run(&path, &format!("--learner {learner}"))?;
             let number = |key: &str| summary.number(key);
             rows += &format!(
                 "| {} | {learner} | {} | {} | {} | {:.4} | {:.4} | {:.0} | {} |\n",
@@ -129,7 +136,12 @@ impl Summary {
     }
 }
 
-fn run(data: &Path, learner: &str) -> Result<Summary, String> {
+/// The program that is measured.
+fn build() -> Result<(), String> {
+    cargo(&["build", "--release", "--quiet", "--package", "noregret-cli"], &[])
+}
+
+fn run(data: &Path, arguments: &str) -> Result<Summary, String> {
     let binary = PathBuf::from("target/release/noregret");
     // /usr/bin/time is not everywhere; where it is missing the memory column stays empty.
     let timed = Path::new("/usr/bin/time").exists();
@@ -140,7 +152,7 @@ fn run(data: &Path, learner: &str) -> Result<Summary, String> {
     } else {
         Command::new(&binary)
     };
-    let output = command.arg("run").arg(data).args(["--learner", learner, "--json"]).output();
+    let output = command.arg("run").arg(data).args(arguments.split_whitespace()).arg("--json").output();
     let output = output.map_err(|error| format!("{}: {error}", binary.display()))?;
     let errors = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {

@@ -1,5 +1,6 @@
 //! Moving examples.
 
+pub mod abstain;
 pub mod bandit;
 pub mod certify;
 mod columns;

@@ -38,7 +38,7 @@ const WINDOW: usize = 1000;
 
 /// Runs both learners on the same rows, compares them, and writes a plot.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    let render = renderer(&args.plot)?;
+    let render = renderer("--plot", &args.plot)?;
     let plot_failure = |error: std::io::Error| {
         Failure::data(format!("--plot {}: cannot be written: {error}", args.plot.display()))
     };
@@ -102,14 +102,14 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     print(&results, &args.plot).map_err(Failure::output)
 }
 
-type Renderer = fn(&Chart) -> Result<Vec<u8>, String>;
+pub(crate) type Renderer = fn(&Chart) -> Result<Vec<u8>, String>;
 
 /// How a plot of this name is drawn; asked before the work begins.
-fn renderer(path: &Path) -> Result<Renderer, Failure> {
+pub(crate) fn renderer(option: &str, path: &Path) -> Result<Renderer, Failure> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("svg") => Ok(|chart| Ok(chart.svg().into_bytes())),
         Some("png") => Ok(Chart::png),
-        _ => Err(Failure::usage(format!("--plot {}: must end in .svg or .png", path.display()))),
+        _ => Err(Failure::usage(format!("{option} {}: must end in .svg or .png", path.display()))),
     }
 }
 

@@ -1,6 +1,8 @@
 //! `noregret run`: the main job.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use noregret::algorithm::{AnyModel, BanditModel, Forecast, Model};
 use noregret::batch::online_to_batch::OnlineToBatch;
@@ -9,13 +11,16 @@ use noregret::model::Archive;
 use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::replace::Replacement;
+use noregret_stream::abstain::{Abstention, Report, Rule};
 use noregret_stream::bandit::run_bandit;
 use noregret_stream::certify::{Certified, CertifyError, Record};
 use noregret_stream::examples::ReadExamples;
+use noregret_stream::plot::{Chart, Line};
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::{Frozen, Saved};
 use noregret_stream::score::Score;
 
+use super::demo::{Renderer, renderer};
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::note::{note, note_bad_rows};
@@ -74,6 +79,9 @@ fn refuse_under_bandit_feedback(args: &RunArgs, name: &str) -> Result<(), Failur
         ("--batch-model", args.batch_model.is_some()),
         ("--certify", args.certify),
         ("--certificates", args.certificates),
+        ("--abstain-cost", args.abstain_cost.is_some()),
+        ("--abstain-rate", args.abstain_rate.is_some()),
+        ("--risk-plot", args.risk_plot.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
@@ -99,6 +107,8 @@ struct Learnt {
     values: Values,
     problem: Problem,
     certified: Option<Certified>,
+    abstention: Option<Report>,
+    numbers: BTreeMap<&'static str, Vec<f64>>,
 }
 
 impl<'a> Session<'a> {
@@ -112,7 +122,8 @@ impl<'a> Session<'a> {
             )));
         }
         let record = args.certify.then(|| record(learner.as_ref(), self.rows, args.memory)).transpose()?;
-        let mut sinks = (self.progress, record);
+        let risk_plot = args.risk_plot.as_deref().map(|path| RiskPlot::open(path)).transpose()?;
+        let mut sinks = ((self.progress, record), abstention(args, learner.as_ref())?);
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
                 .map_err(|error| run_failure(data_name(&args.data), error))
@@ -126,8 +137,9 @@ impl<'a> Session<'a> {
         } else {
             (learn(learner.as_mut())?, None)
         };
-        let record;
-        (self.progress, record) = sinks;
+        let (record, abstention);
+        ((self.progress, record), abstention) = sinks;
+        let abstention = abstention.map(|abstention| abstention.report());
         self.progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let certified = record
@@ -136,8 +148,13 @@ impl<'a> Session<'a> {
             .transpose()
             .map_err(|error| Failure::data(format!("--certify: {error}")))?;
         let problem = learner.problem().clone();
-        let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
+        let numbers = learner.numbers().into_iter().collect();
+        let values = learner.values();
+        let learnt = Learnt { name: about.name, values, problem, certified, abstention, numbers };
         let summary = self.summary(&score, learnt)?;
+        if let (Some(plot), Some(report)) = (risk_plot, &summary.abstention) {
+            plot.draw(about.name, report)?;
+        }
         // The models first: whether somebody reads the summary is not their concern.
         let schema = self.examples.reader.schema();
         let write = |mut archive: Archive, path: &Path| {
@@ -168,8 +185,14 @@ impl<'a> Session<'a> {
         self.progress.finish(&score, None).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let problem = learner.problem().clone();
-        let learnt =
-            Learnt { name: learner.about().name, values: learner.values(), problem, certified: None };
+        let learnt = Learnt {
+            name: learner.about().name,
+            values: learner.values(),
+            problem,
+            certified: None,
+            abstention: None,
+            numbers: BTreeMap::new(),
+        };
         let summary = self.summary(&score, learnt)?;
         close(summary, &score, self.mode, seconds, args.window)
     }
@@ -190,6 +213,8 @@ impl<'a> Session<'a> {
             seconds: None,
             rows_per_second: None,
             certified: learnt.certified,
+            abstention: learnt.abstention,
+            numbers: learnt.numbers,
             bad_rows: examples.bad_rows(),
             large_rows: examples.encoder.large_rows,
             dropped_features: examples.reader.dropped_features(),
@@ -215,6 +240,54 @@ fn close(
         note("");
     }
     print(&summary, score, mode, window).map_err(Failure::output)
+}
+
+/// The rule of `--abstain-cost` or `--abstain-rate`; of `--risk-plot` alone, one that always answers.
+fn abstention(args: &RunArgs, learner: &dyn Model) -> Result<Option<Abstention>, Failure> {
+    let (option, rule) = match (args.abstain_cost, args.abstain_rate) {
+        (Some(cost), _) => ("--abstain-cost", Rule::Cost(cost)),
+        (None, Some(rate)) => ("--abstain-rate", Rule::Rate(rate)),
+        (None, None) if args.risk_plot.is_some() => ("--risk-plot", Rule::Cost(1.0)),
+        (None, None) => return Ok(None),
+    };
+    let about = learner.about();
+    if about.forecast != Forecast::Probabilities {
+        return Err(Failure::usage(format!("{option}: {} does not forecast probabilities", about.name)));
+    }
+    Ok(Some(Abstention::new(rule)))
+}
+
+/// The plot of `--risk-plot`, its file open before the work begins.
+struct RiskPlot {
+    path: PathBuf,
+    render: Renderer,
+    file: Replacement,
+}
+
+impl RiskPlot {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let render = renderer("--risk-plot", path)?;
+        check_target("--risk-plot", path)?;
+        let file = Replacement::open(path).map_err(|error| Self::failure(path, &error))?;
+        Ok(Self { path: path.to_owned(), render, file })
+    }
+
+    fn failure(path: &Path, error: &std::io::Error) -> Failure {
+        Failure::data(format!("--risk-plot {}: cannot be written: {error}", path.display()))
+    }
+
+    fn draw(mut self, name: &str, report: &Report) -> Result<(), Failure> {
+        let points = report.curve.iter().map(|point| (point.coverage, point.risk)).collect();
+        let chart = Chart {
+            title: "Error rate among the most confident rounds".to_owned(),
+            x_label: "coverage".to_owned(),
+            y_label: "error rate".to_owned(),
+            lines: vec![Line { name: name.to_owned(), points }],
+        };
+        let image = (self.render)(&chart).map_err(Failure::data)?;
+        let written = self.file.write_all(&image).and_then(|()| self.file.finish());
+        written.map_err(|error| Self::failure(&self.path, &error))
+    }
 }
 
 /// A record for `--certify`, if there is something to certify and room for it.

@@ -40,7 +40,8 @@
 //! * `play` offers deterministic forecasts beside the paper's drawn label, outside Theorem 4.5: the `best` prefix and the
 //!   `last`, by their logits; and a `mixture`, $\sum_i \omega_i \mathrm{softmax}(s^i)$ with $\omega_i$ falling
 //!   exponentially in the log loss of prefix $i$. The total log loss of the mixture is at most $\ln N$ above that of the
-//!   best prefix (Vovk). They report log loss; the drawn label has none.
+//!   best prefix (Vovk). `vote` counts the classes that the copies name, and ignores the regressions; where the copies are
+//!   strong and rows are few it errs least. They report log loss; the drawn label has none.
 //! * Scores are the logits of the prefix with the fewest mistakes (the first of several), whose argmax is the greedy label.
 //! * The paper leaves the weak learner open. The default is [`tree`](super::tree).
 //! * Late feedback teaches the costs and the classes named of then to the weak learners of now.
@@ -53,143 +54,27 @@ use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::boosting::costs;
+pub use crate::boosting::params::{AdaBoostOlmParams, Own, Play, WeakName};
 use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
-use crate::boosting::stump::Candidates;
-use crate::boosting::weak::{PREFIX, Weak, WeakModel};
+use crate::boosting::weak::{Weak, WeakModel};
 use crate::example::{Features, Target};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::take;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::logistic;
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, nearest};
+use crate::param::{ParamError, Values};
 use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
-use crate::{param_words, params};
 
 /// Its name in the registry.
 pub(crate) const NAME: &str = "adaboost-olm";
-
-/// Copies where nobody says otherwise.
-const COPIES: u64 = 30;
 
 /// Rounds that are planned for where nobody knows: too few cost a little a round, too many enlarge the bound by a logarithm.
 const HORIZON: u64 = 1_000_000;
 
 /// No probability of the mixture counts as less than this in scores.
 const LEAST: f64 = 1e-300;
-
-param_words! {
-    /// What is played.
-    pub enum Play {
-        /// The label of a prefix drawn by eq. (2).
-        Hedge = "hedge",
-        /// The logits of the prefix with the fewest mistakes so far.
-        Best = "best",
-        /// The logits of the whole chain.
-        Last = "last",
-        /// The mean forecast of all prefixes, weighted by their log losses.
-        Mixture = "mixture",
-    }
-}
-
-/// The name of a weak learner. Its parameters say whether it exists.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WeakName(pub String);
-
-impl ParamValue for WeakName {
-    const NEED: &'static str = "the name of a weak learner";
-
-    fn from_value(value: &Value) -> Option<Self> {
-        Some(Self(value.to_string()))
-    }
-
-    fn to_value(&self) -> Value {
-        Value::Text(self.0.clone())
-    }
-}
-
-params! {
-    /// Parameters of [`AdaBoostOlm`], those of its weak learner apart.
-    pub struct Own {
-        /// Weak learner: `tree`, `best-stump`, `stump`, `linear-cost`, or a learner that sees the label, as in `ogd`; its
-        /// parameters as weak.grace=8 and so on.
-        weak: WeakName = "tree",
-        /// Number $N$ of copies, from 1 to 10000.
-        copies: u64 = "30",
-        /// Number of rounds $T$, or `anytime`.
-        horizon: Horizon = "the stream's, if known; 1000000",
-        /// `hedge` draws a prefix as the theorem asks; `best`, `last` and `mixture` are deterministic and outside it.
-        play: Play = "hedge",
-        /// Stumps to choose from, for stumps only: [[[feature, threshold], ...], ...], a list for every copy.
-        candidates: Candidates = "found while rows come",
-    }
-}
-
-/// Parameters of [`AdaBoostOlm`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct AdaBoostOlmParams {
-    /// Its own.
-    pub own: Own,
-    /// Those of the weak learner, without the prefix `weak.`.
-    pub weak_values: Values,
-}
-
-impl Params for AdaBoostOlmParams {
-    const FIELDS: &'static [ParamInfo] = Own::FIELDS;
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
-        self.own.set(name, value)
-    }
-
-    fn values(&self) -> Values {
-        let weak = self.weak_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone()));
-        self.own.values().into_iter().chain(weak).collect()
-    }
-
-    fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
-        let mut params = Self::default();
-        for (name, value) in values {
-            if let Some(name) = name.strip_prefix(PREFIX) {
-                params.weak_values.insert(name.to_owned(), value.clone());
-            } else if Self::FIELDS.iter().any(|field| field.name == name) {
-                params.set(name, value)?;
-            } else {
-                let known = || Self::FIELDS.iter().map(|field| field.name);
-                return Err(ParamError::UnknownName {
-                    learner: learner.to_owned(),
-                    name: name.clone(),
-                    near: nearest(name, known()).map(str::to_owned),
-                    known: format!("classes, features, {}, weak.*", known().collect::<Vec<_>>().join(", ")),
-                });
-            }
-        }
-        params.weak()?;
-        Ok(params)
-    }
-}
-
-impl AdaBoostOlmParams {
-    /// The weak learner.
-    fn weak(&self) -> Result<Weak, ParamError> {
-        let name = self.own.weak.as_ref().map_or("tree", |name| &name.0);
-        let mut weak = Weak::find(name, &self.weak_values)?;
-        match (&mut weak, &self.own.candidates) {
-            (Weak::BestStump(params), Some(given)) => params.candidates = Some(given.clone()),
-            (Weak::Stump(params), Some(given)) => params.candidates = Some(given.clone()),
-            (_, Some(given)) => {
-                let need = format!("unset: {name} has no candidates");
-                return Err(ParamError::invalid("candidates", given.to_value(), need));
-            }
-            (_, None) => {}
-        }
-        Ok(weak)
-    }
-
-    fn copies(&self) -> u64 {
-        self.own.copies.unwrap_or(COPIES)
-    }
-}
 
 /// A weak learner, its regression and its record.
 #[derive(Clone)]
@@ -254,7 +139,8 @@ impl AdaBoostOlm {
 
     /// $w_i / \sum_j w_j$.
     pub fn prefix_weights(&self) -> Vec<f64> {
-        let weights: Vec<f64> = (0..self.copies.len()).map(|prefix| self.weight(prefix)).collect();
+        let fewest = self.fewest();
+        let weights: Vec<f64> = self.mistakes.iter().map(|count| weight(*count, fewest)).collect();
         let total: f64 = weights.iter().sum();
         weights.iter().map(|weight| weight / total).collect()
     }
@@ -272,17 +158,15 @@ impl AdaBoostOlm {
         chain
     }
 
-    /// The prefix with the fewest mistakes; among equals the first.
-    fn best(&self) -> usize {
-        let fewest = self.mistakes.iter().min().expect("there is a copy");
-        self.mistakes.iter().position(|count| count == fewest).expect("just found")
+    /// $\min_i M_i$.
+    fn fewest(&self) -> u64 {
+        *self.mistakes.iter().min().expect("there is a copy")
     }
+}
 
-    /// $w_i$, up to a factor.
-    fn weight(&self, prefix: usize) -> f64 {
-        let fewest = self.mistakes.iter().min().expect("there is a copy");
-        (-((self.mistakes[prefix] - fewest) as f64)).exp()
-    }
+/// $w_i$, up to a factor.
+fn weight(mistakes: u64, fewest: u64) -> f64 {
+    (-((mistakes - fewest) as f64)).exp()
 }
 
 impl Algorithm for AdaBoostOlm {
@@ -311,7 +195,7 @@ impl Algorithm for AdaBoostOlm {
         };
         match self.play {
             Play::Hedge => const { &Self::ABOUT },
-            Play::Best | Play::Last => const { &DETERMINISTIC },
+            Play::Best | Play::Last | Play::Vote => const { &DETERMINISTIC },
             Play::Mixture => const { &MIXTURE },
         }
     }
@@ -330,6 +214,11 @@ impl Algorithm for AdaBoostOlm {
             Ok(Copy { weak, regression: BoostingRegression::default(), record: [0.0; 3] })
         };
         let copies = (0..count).map(copy).collect::<Result<Vec<_>, ParamError>>()?;
+        // A single stump has nothing to set.
+        let weak_values = match weak {
+            Weak::Stump(_) => Values::new(),
+            _ => copies[0].weak.values(),
+        };
         let own = Own {
             weak: Some(params.own.weak.unwrap_or_else(|| WeakName("tree".to_owned()))),
             copies: Some(count),
@@ -338,7 +227,7 @@ impl Algorithm for AdaBoostOlm {
             candidates: params.own.candidates,
         };
         Ok(Self {
-            params: AdaBoostOlmParams { own, weak_values: params.weak_values },
+            params: AdaBoostOlmParams { own, weak_values },
             horizon,
             play,
             mistakes: vec![0; copies.len()],
@@ -363,6 +252,13 @@ impl Algorithm for AdaBoostOlm {
     }
 }
 
+/// Writes $\ln p$ to `scores`.
+fn logarithms(probabilities: &[f64], scores: &mut [f64]) {
+    for (score, p) in scores.iter_mut().zip(probabilities) {
+        *score = p.max(LEAST).ln();
+    }
+}
+
 impl Predictor for AdaBoostOlm {
     fn problem(&self) -> &Problem {
         &self.problem
@@ -377,7 +273,12 @@ impl Predictor for AdaBoostOlm {
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         let constants = self.constants();
-        let best = self.best();
+        let fewest = self.fewest();
+        let shown = match self.play {
+            Play::Last => self.copies.len() - 1,
+            // Among equals the first.
+            _ => self.mistakes.iter().position(|count| *count == fewest).expect("just found"),
+        };
         let least = self.copies.iter().map(|copy| copy.record[2]).fold(f64::INFINITY, f64::min);
         let Prediction { scores, probabilities, scratch, kept, members, .. } = out;
         let (logits, sigma) = scratch.split_at_mut(self.problem.classes);
@@ -390,7 +291,7 @@ impl Predictor for AdaBoostOlm {
             kept[2 * at..][..2].copy_from_slice(&[named as f64, logits[named]]);
             match self.play {
                 Play::Hedge => {
-                    let weight = self.weight(at);
+                    let weight = weight(self.mistakes[at], fewest);
                     probabilities[argmax(logits)] += weight; // eq. (2)
                     total += weight;
                 }
@@ -400,9 +301,9 @@ impl Predictor for AdaBoostOlm {
                     crate::kernel::vector::axpy(weight, sigma, probabilities);
                     total += weight;
                 }
+                Play::Vote => probabilities[named] += 1.0,
                 Play::Best | Play::Last => {}
             }
-            let shown = if self.play == Play::Last { self.copies.len() - 1 } else { best };
             if at == shown {
                 scores.copy_from_slice(logits);
             }
@@ -412,9 +313,13 @@ impl Predictor for AdaBoostOlm {
             Play::Best | Play::Last => softmax(scores, probabilities),
             Play::Mixture => {
                 probabilities.iter_mut().for_each(|p| *p /= total);
-                for (score, p) in scores.iter_mut().zip(&*probabilities) {
-                    *score = p.max(LEAST).ln();
-                }
+                logarithms(probabilities, scores);
+            }
+            Play::Vote => {
+                // One more vote, split evenly: no class is impossible.
+                let (votes, share) = (self.copies.len() as f64 + 1.0, 1.0 / self.problem.classes as f64);
+                probabilities.iter_mut().for_each(|p| *p = (*p + share) / votes);
+                logarithms(probabilities, scores);
             }
         }
         out.stamp = Some(self.rounds);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::param::{Params, Value};
 use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
 
 fn made(pairs: &[(&str, &str)], problem: Problem) -> Result<AdaBoostOlm, ParamError> {

@@ -8,6 +8,7 @@ use crate::algorithm::Model;
 use crate::boosting::mixed_uniform;
 use crate::boosting::weak::WeakLearner;
 use crate::example::{Features, Target};
+use crate::param::Values;
 use crate::prediction::Prediction;
 use crate::state::{State, Tensor};
 
@@ -28,6 +29,10 @@ impl Adapter {
 }
 
 impl WeakLearner for Adapter {
+    fn values(&self) -> Values {
+        self.learner.values()
+    }
+
     fn room(&self) -> Prediction {
         self.learner.prediction()
     }

@@ -7,7 +7,7 @@
 
 use crate::boosting::weak::WeakLearner;
 use crate::example::Features;
-use crate::param::{ParamError, positive};
+use crate::param::{ParamError, Params as _, Values, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
@@ -47,6 +47,10 @@ impl LinearCost {
 }
 
 impl WeakLearner for LinearCost {
+    fn values(&self) -> Values {
+        LinearCostParams { rate: Some(self.rate) }.values()
+    }
+
     fn predict(&self, x: Features<'_>, _room: &mut Prediction) -> usize {
         let mut best = (0, f64::INFINITY);
         for (class, row) in self.weights.chunks_exact(self.features).enumerate() {

@@ -15,6 +15,7 @@ pub mod adaboost_olm;
 pub mod adapter;
 pub mod costs;
 pub mod linear_cost;
+pub mod params;
 pub mod regression;
 pub mod stump;
 pub mod tree;

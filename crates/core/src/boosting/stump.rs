@@ -13,7 +13,7 @@
 use crate::boosting::weak::WeakLearner;
 use crate::boosting::{cheapest, mixed, value};
 use crate::example::Features;
-use crate::param::{ParamError, ParamValue, Value};
+use crate::param::{ParamError, ParamValue, Params as _, Value, Values};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
@@ -271,6 +271,16 @@ impl Finder {
 }
 
 impl WeakLearner for BestStump {
+    /// Without the candidates, which are the booster's.
+    fn values(&self) -> Values {
+        let of = |finder: &Finder| BestStumpParams {
+            features: Some(finder.features.len() as u64),
+            thresholds: Some(finder.thresholds as u64),
+            candidates: None,
+        };
+        self.finder.as_ref().map_or_else(Values::new, |finder| of(finder).values())
+    }
+
     fn predict(&self, x: Features<'_>, _room: &mut Prediction) -> usize {
         let Some(best) = self.best else { return cheapest(&self.root) };
         let side = value(x, self.features[best] as usize) > self.thresholds[best];

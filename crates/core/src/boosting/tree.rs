@@ -33,7 +33,7 @@
 use crate::boosting::weak::WeakLearner;
 use crate::boosting::{cheapest, mixed, mixed_uniform, value};
 use crate::example::Features;
-use crate::param::{ParamError, ParamValue};
+use crate::param::{ParamError, ParamValue, Params as _, Values};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
@@ -61,6 +61,7 @@ const NODE: usize = 4;
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Tree {
+    params: TreeParams,
     classes: usize,
     features: usize,
     grace: usize,
@@ -111,13 +112,23 @@ impl Tree {
         if !(confidence > 0.0 && confidence <= 1.0) {
             return Err(ParamError::invalid("confidence", confidence.to_value(), "in (0, 1]"));
         }
-        let memory = between("memory", params.memory.unwrap_or(1 << 20), 1, 1 << 32)?;
+        let params = TreeParams {
+            grace: Some(params.grace.unwrap_or(5)),
+            buffer: Some(params.buffer.unwrap_or(32)),
+            tries: Some(params.tries.unwrap_or(features.min(64) as u64)),
+            confidence: Some(confidence),
+            memory: Some(params.memory.unwrap_or(1 << 20)),
+        };
+        let count = |name: &str, value: Option<u64>, least, most| {
+            between(name, value.expect("resolved"), least, most)
+        };
+        let memory = count("memory", params.memory, 1, 1 << 32)?;
         let mut tree = Self {
             classes,
             features,
-            grace: between("grace", params.grace.unwrap_or(5), 2, 1 << 32)?,
-            buffer: between("buffer", params.buffer.unwrap_or(32), 2, 1024)?,
-            tries: between("tries", params.tries.unwrap_or(features.min(64) as u64), 1, 1 << 20)?,
+            grace: count("grace", params.grace, 2, 1 << 32)?,
+            buffer: count("buffer", params.buffer, 2, 1024)?,
+            tries: count("tries", params.tries, 1, 1 << 20)?,
             doubt: -0.5 * confidence.ln(),
             capacity: memory / (features + 1 + classes),
             seed,
@@ -127,6 +138,7 @@ impl Tree {
             places: Vec::new(),
             rows: Vec::new(),
             counts: vec![0.0; 2 * classes],
+            params,
         };
         tree.add_leaf();
         Ok(tree)
@@ -285,6 +297,10 @@ impl Tree {
 }
 
 impl WeakLearner for Tree {
+    fn values(&self) -> Values {
+        self.params.values()
+    }
+
     fn predict(&self, x: Features<'_>, _room: &mut Prediction) -> usize {
         cheapest(self.costs(self.find(x).1))
     }

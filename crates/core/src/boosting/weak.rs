@@ -19,6 +19,9 @@ use crate::state::State;
 /// costs nothing, and all of them together at most 1. A weak learner has edge $g$ and excess $S$ if its total loss is at
 /// most $(1 - g)$ times that of a uniformly random class, plus $S$.
 pub trait WeakLearner: Send + Sync {
+    /// The parameters in use, by name.
+    fn values(&self) -> Values;
+
     /// Room for [`WeakLearner::predict`]. Most need none.
     fn room(&self) -> Prediction {
         Prediction::default()
