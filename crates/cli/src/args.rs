@@ -145,7 +145,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum)]
     pub(crate) feedback: Option<Told>,
     /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default:
-    /// standard; maxabs for more than 1024 columns]
+    /// standard; maxabs for more than 1024 columns; none for learners to which units make no difference]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Leave out the constant feature

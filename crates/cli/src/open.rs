@@ -108,6 +108,8 @@ fn start(args: &RunArgs, options: &ReadOptions, settings: &Settings) -> Result<O
     // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
     entry.check_names(&settings.params)?;
     settings.check(entry)?;
+    let as_they_are = entry.scale_free(&settings.params)?.then_some(Scaling::None);
+    let args = &RunArgs { scale: args.scale.or(as_they_are), ..args.clone() };
     let intercept = !args.no_intercept;
     let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;
     if let Columns::Hashed { .. } = reader.columns() {

@@ -64,6 +64,12 @@ pub trait Algorithm: Sized {
         const { &Self::ABOUT }
     }
 
+    /// Whether the units of the features make no difference with these parameters: thresholds go
+    /// with the data. Such a learner is better shown features as they are than by a scale that is still being found.
+    fn scale_free(_params: &Self::Params) -> bool {
+        false
+    }
+
     /// Makes the learner; every check of parameters happens here, so that an invalid learner cannot exist.
     ///
     /// `seed` feeds the learner's internal randomness, if it has any.

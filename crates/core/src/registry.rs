@@ -81,6 +81,7 @@ pub struct Entry {
     make: fn(&Values, Problem, u64) -> Made,
     check_names: fn(&Values) -> Result<(), ParamError>,
     numbers: fn(&Values, &Problem) -> Result<usize, ParamError>,
+    scale_free: fn(&Values) -> Result<bool, ParamError>,
 }
 
 impl Entry {
@@ -152,6 +153,7 @@ impl Entry {
             numbers: |values, problem| {
                 Ok(L::numbers_for(&L::Params::from_values(L::ABOUT.name, values)?, problem))
             },
+            scale_free: |values| Ok(L::scale_free(&L::Params::from_values(L::ABOUT.name, values)?)),
         }
     }
 
@@ -195,6 +197,11 @@ impl Entry {
     /// Checks the dimensions of `problem` alone, before a long first pass over data.
     pub fn check_problem(&self, problem: &Problem) -> Result<(), ParamError> {
         check_problem(self.about, problem)
+    }
+
+    /// Whether the units of the features make no difference with the parameters `values`.
+    pub fn scale_free(&self, values: &Values) -> Result<bool, ParamError> {
+        (self.scale_free)(values)
     }
 
     /// How many 8-byte numbers the state of a learner for `problem` takes, with the parameters `values`.

@@ -67,9 +67,6 @@ use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-/// Its name in the registry.
-pub(crate) const NAME: &str = "adaboost-olm";
-
 /// Rounds that are planned for where nobody knows: too few cost a little a round, too many enlarge the bound by a logarithm.
 const HORIZON: u64 = 1_000_000;
 
@@ -173,7 +170,7 @@ impl Algorithm for AdaBoostOlm {
     type Params = AdaBoostOlmParams;
 
     const ABOUT: About = About {
-        name: NAME,
+        name: "adaboost-olm",
         summary: "AdaBoost.OLM++: online multiclass boosting of trees, stumps or any learner",
         paper: Paper { key: "agarwal2022folklore", place: "Algorithm 4, Theorem 4.5" },
         guarantee: "mistakes <= 4 min_i M_i + 2 ln(N/delta) with probability 1 - delta, M_i those of prefix i",
@@ -198,6 +195,10 @@ impl Algorithm for AdaBoostOlm {
             Play::Best | Play::Last | Play::Vote => const { &DETERMINISTIC },
             Play::Mixture => const { &MIXTURE },
         }
+    }
+
+    fn scale_free(params: &AdaBoostOlmParams) -> bool {
+        params.weak().is_ok_and(|weak| matches!(weak, Weak::Tree(_) | Weak::BestStump(_) | Weak::Stump(_)))
     }
 
     fn new(params: AdaBoostOlmParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {

@@ -4,7 +4,7 @@ use crate::testing::{assert_close, count, items, number, numbers, shared_vector}
 
 fn made(pairs: &[(&str, &str)], problem: Problem) -> Result<AdaBoostOlm, ParamError> {
     let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
-    AdaBoostOlm::new(AdaBoostOlmParams::from_values(NAME, &values)?, problem, 0)
+    AdaBoostOlm::new(AdaBoostOlmParams::from_values("adaboost-olm", &values)?, problem, 0)
 }
 
 #[test]

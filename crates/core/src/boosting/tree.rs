@@ -47,7 +47,7 @@ params! {
         /// Rows that a leaf keeps, from 2 to 1024.
         buffer: u64 = "32",
         /// Features and thresholds drawn in an attempt, >= 1.
-        tries: u64 = "features, at most 64",
+        tries: u64 = "2 features, from 16 to 64",
         /// $\delta$ of the Hoeffding bound, in (0, 1]: larger splits earlier.
         confidence: f64 = "0.8",
         /// Most numbers that a tree takes to keep rows, from 1 to 2^32.
@@ -115,7 +115,7 @@ impl Tree {
         let params = TreeParams {
             grace: Some(params.grace.unwrap_or(5)),
             buffer: Some(params.buffer.unwrap_or(32)),
-            tries: Some(params.tries.unwrap_or(features.min(64) as u64)),
+            tries: Some(params.tries.unwrap_or((2 * features as u64).clamp(16, 64))),
             confidence: Some(confidence),
             memory: Some(params.memory.unwrap_or(1 << 20)),
         };

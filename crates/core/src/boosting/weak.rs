@@ -1,6 +1,7 @@
 //! The weak learner's side of boosting: name a class, be told what every class would have cost (spec 9.1).
 
-use crate::algorithm::Model;
+use crate::algorithm::{Algorithm as _, Forecast, Model};
+use crate::boosting::adaboost_olm::AdaBoostOlm;
 use crate::boosting::adapter::Adapter;
 use crate::boosting::linear_cost::{LinearCost, LinearCostParams};
 use crate::boosting::stump::{BestStump, BestStumpParams, StumpParams};
@@ -91,8 +92,8 @@ impl Weak {
                 let entry = registry::ALGORITHMS.iter().find(|entry| entry.about.name == name);
                 let usable = |entry: &&Entry| {
                     matches!(entry.feedback, Feedback::Full | Feedback::Either)
-                        && entry.about.forecast != crate::algorithm::Forecast::Value
-                        && entry.about.name != super::adaboost_olm::NAME
+                        && entry.about.forecast != Forecast::Value
+                        && entry.about.name != AdaBoostOlm::ABOUT.name
                 };
                 let Some(entry) = entry.filter(usable) else {
                     let near = nearest(name, NAMES)

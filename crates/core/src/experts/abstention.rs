@@ -9,6 +9,15 @@
 //! Dirk van der Hoeven, *Exploiting the Surrogate Gap in Online Multiclass Classification*, NeurIPS 2020, arXiv:2007.12618,
 //! appendix E, Theorem 7. `references.bib`: `vanderhoeven2020gaptron`.
 //!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $y^i$ | `votes` | $v^i$ below: the expert's vote in [-1, 1] |
+//! | $\hat y$ | `vote` | the weighted vote |
+//! | $b$ | `abstain_probability` | the probability of no answer |
+//! | $c$ | `cost` | what no answer costs |
+//!
 //! $$ \hat y = \langle w, v \rangle, \qquad b = 1 - |\hat y|, \qquad
 //!    \text{no answer with probability } b, \text{ else } \mathrm{sign}(\hat y); \qquad l^i = \tfrac12(1 - y v^i). \tag{1} $$
 //!
@@ -23,6 +32,10 @@
 //! ## Deviations
 //!
 //! * The sign of 0 is 1, which is never played: $b = 1$ there.
+//!
+//! ## Cost
+//!
+//! $O(N)$ a round.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -110,11 +123,10 @@ impl ExpertLearner for AdaHedgeAbstain {
         self.hedge.bound()
     }
 
-    /// Eq. (1).
     fn verdict(&self, votes: &[f64]) -> Option<Verdict> {
         let vote = crate::kernel::vector::dot(self.weights(), votes).clamp(-1.0, 1.0);
         let sign = if vote >= 0.0 { 1 } else { -1 };
-        Some(Verdict { vote, sign, abstain_probability: 1.0 - vote.abs() })
+        Some(Verdict { vote, sign, abstain_probability: 1.0 - vote.abs() }) // eq. (1)
     }
 }
 
