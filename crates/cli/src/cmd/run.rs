@@ -122,7 +122,7 @@ impl<'a> Session<'a> {
             )));
         }
         let record = args.certify.then(|| record(learner.as_ref(), self.rows, args.memory)).transpose()?;
-        let risk_plot = args.risk_plot.as_deref().map(|path| RiskPlot::open(path)).transpose()?;
+        let risk_plot = args.risk_plot.as_deref().map(RiskPlot::open).transpose()?;
         let mut sinks = ((self.progress, record), abstention(args, learner.as_ref())?);
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)

@@ -412,7 +412,7 @@ mod tests {
         for round in 0..5000u64 {
             t = (t + 0.618_033_988_749) % 1.0;
             let noisy = round % 5 == 0;
-            learn(&mut tree, t, usize::from((t * 40.0) as usize % 2 == 0) ^ usize::from(noisy));
+            learn(&mut tree, t, usize::from(((t * 40.0) as usize).is_multiple_of(2)) ^ usize::from(noisy));
         }
         assert_eq!(tree.rows.len(), 50 * width as usize);
         assert!(tree.leaves() > 3 && tree.leaves() <= 50, "{}", tree.leaves());
