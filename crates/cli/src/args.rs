@@ -80,6 +80,13 @@ fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser
     RangedU64ValueParser::new().range(1..)
 }
 
+fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => Err("must be a number in [0, 1]".to_owned()),
+    }
+}
+
 /// How data is read.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Data")]
@@ -156,7 +163,7 @@ pub(crate) struct StreamArgs {
     /// The data: a file, or - for standard input
     pub(crate) data: String,
     /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default:
-    /// standard; maxabs for more than 1024 columns]
+    /// standard; maxabs for more than 1024 columns; none for learners to which units make no difference]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Leave out the constant feature
@@ -253,6 +260,15 @@ pub(crate) struct RunArgs {
     /// Show the live certificate, a bound on the regret so far, in the progress table
     #[arg(long)]
     pub(crate) certificates: bool,
+    /// Give no answer where abstaining, which costs this much of an error, is expected to be cheaper
+    #[arg(long, value_name = "COST", value_parser = fraction, conflicts_with = "abstain_rate")]
+    pub(crate) abstain_cost: Option<f64>,
+    /// Give no answer in this fraction of the rounds, where the forecast is least sure
+    #[arg(long, value_name = "RATE", value_parser = fraction)]
+    pub(crate) abstain_rate: Option<f64>,
+    /// Draw the error rate among the answers against the fraction of rounds answered: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub(crate) risk_plot: Option<PathBuf>,
 }
 
 /// Arguments of `noregret compare`.

@@ -1,5 +1,6 @@
 //! How the runs of a pass did, beside each other: a table for people, JSON for programs.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use comfy_table::presets::NOTHING;
@@ -225,6 +226,8 @@ pub(crate) fn json(comparison: &Comparison, args: &StreamArgs) -> std::io::Resul
                 seconds: Some(run.seconds),
                 rows_per_second: Some(run.score.rounds() as f64 / run.seconds),
                 certified: None,
+                abstention: None,
+                numbers: BTreeMap::new(),
                 bad_rows: encoding.bad_rows,
                 large_rows: encoding.encoder.large_rows,
                 dropped_features: comparison.feed.reader.dropped_features(),

@@ -90,6 +90,7 @@ pub(crate) fn run_all(
                 .map_err(|failure| failure.of(wanted.entry.about.name, candidates.len() > 1))?;
             let alike = |other: &Encoder| {
                 (other.accepts, other.radius) == (encoder.accepts, encoder.radius)
+                    && other.scaler.scaling() == encoder.scaler.scaling()
                     && other.classes == encoder.classes
             };
             let options = args.run_options(learner.about().forecast, pipe, seed);

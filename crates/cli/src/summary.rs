@@ -1,8 +1,10 @@
 //! The summary of a run.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use noregret::param::Values;
+use noregret_stream::abstain::Report as Abstention;
 use noregret_stream::certify::Certified;
 use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
@@ -27,6 +29,11 @@ pub(crate) struct Summary<'a> {
     pub(crate) rows_per_second: Option<f64>,
     #[serde(flatten)]
     pub(crate) certified: Option<Certified>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) abstention: Option<Abstention>,
+    /// Health indicators of the learner, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) numbers: BTreeMap<&'static str, Vec<f64>>,
     pub(crate) bad_rows: u64,
     pub(crate) large_rows: u64,
     pub(crate) dropped_features: u64,
@@ -64,6 +71,19 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
     if let Some(loss) = rates.squared_loss {
         line("squared loss", format!("{loss:.6}{}", last(summary.window.squared_loss)))?;
     }
+    if let Some(abstention) = &summary.abstention {
+        line("coverage", format!("{:.5}   ({} rounds answered)", abstention.coverage, abstention.answered))?;
+        if let Some(risk) = abstention.risk {
+            line("error rate, answered", format!("{risk:.5}"))?;
+        }
+        if let Some(cost) = abstention.mean_cost {
+            line("mean cost", format!("{cost:.5}   (an error costs 1, abstaining {})", abstention.asked))?;
+        }
+        line("guarantee", abstention.guarantee.clone())?;
+    }
+    for (name, numbers) in &summary.numbers {
+        line(name, few(numbers))?;
+    }
     if let Some(certified) = &summary.certified {
         print_certified(certified, &mut line)?;
     }
@@ -80,6 +100,16 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
         line("seconds", format!("{}   ({rate:.0} rows a second)", short(seconds)))?;
     }
     Ok(())
+}
+
+/// A list in a line: its first numbers, and how many there are.
+pub(crate) fn few(numbers: &[f64]) -> String {
+    const SHOWN: usize = 6;
+    let mut text = numbers.iter().take(SHOWN).map(|number| short(*number)).collect::<Vec<_>>().join(" ");
+    if numbers.len() > SHOWN {
+        text += &format!(" … ({} in all)", numbers.len());
+    }
+    text
 }
 
 /// The learner's loss, the comparator's, and what was promised.

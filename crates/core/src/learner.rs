@@ -68,6 +68,16 @@ pub trait OnlineLearner: Predictor {
     fn certificate(&self) -> Option<f64> {
         None
     }
+
+    /// Lists of numbers by name that tell how the learner is doing inside: the edges of weak learners, for one.
+    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        Vec::new()
+    }
+
+    /// How the prediction `at`, the newest of this learner, came about: by name, lists of rows, for traces.
+    fn explain(&self, _at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+        Vec::new()
+    }
 }
 
 impl<P: Predictor + ?Sized> Predictor for Box<P> {
@@ -116,6 +126,14 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         (**self).guarantee()
     }
+
+    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        (**self).numbers()
+    }
+
+    fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+        (**self).explain(at)
+    }
 }
 
 /// Learns from one bit a round: was the played label right? (bandit feedback)
@@ -162,6 +180,53 @@ pub trait BanditLearner: Send + Sync {
     }
 }
 
+/// Follows experts: weighs them, and learns what each has lost.
+pub trait ExpertLearner: Send + Sync {
+    /// The problem this was made for: its features are the experts.
+    fn problem(&self) -> &Problem;
+
+    /// The weights of the experts, a probability vector.
+    fn weights(&self) -> &[f64];
+
+    /// Learns the losses of all experts, finite numbers in [0, 1].
+    fn learn(&mut self, losses: &[f64]);
+
+    /// Rounds learnt so far.
+    fn rounds(&self) -> u64;
+
+    /// Bound on the total of $\langle w, l\rangle$ so far minus the total loss of the best expert.
+    fn bound(&self) -> f64;
+
+    /// The abstaining decision for experts that vote in [-1, 1], for learners that abstain.
+    fn verdict(&self, _votes: &[f64]) -> Option<Verdict> {
+        None
+    }
+}
+
+/// Whether to answer, and what: between two classes that are called -1 and 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// The weighted vote, in [-1, 1].
+    pub vote: f64,
+    /// The class to answer: the sign of the vote, 1 for 0.
+    pub sign: i8,
+    /// The probability of no answer: $1 - |\text{vote}|$.
+    pub abstain_probability: f64,
+}
+
+impl Verdict {
+    /// The answer by the uniform number `u` in [0, 1): the sign, or 0 for none.
+    pub fn play(&self, u: f64) -> i8 {
+        if u < 1.0 - self.abstain_probability { self.sign } else { 0 }
+    }
+
+    /// The expected loss where the truth is `y` and abstaining costs `cost`.
+    pub fn expected_loss(&self, y: i8, cost: f64) -> f64 {
+        let wrong = if self.sign == y { 0.0 } else { 1.0 };
+        (1.0 - self.abstain_probability) * wrong + self.abstain_probability * cost
+    }
+}
+
 /// What a learner is told of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
@@ -171,6 +236,8 @@ pub enum Feedback {
     Bandit,
     /// Either, as the parameter `mode` says.
     Either,
+    /// What its experts have lost: [`ExpertLearner`].
+    Experts,
 }
 
 /// The targets that a learner can learn from.

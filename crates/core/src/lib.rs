@@ -25,7 +25,8 @@
 //!
 //! * [`problem`], [`example`], [`prediction`]: what is known of a stream, a round's input, a round's output.
 //! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each;
-//!   [`bandit`]: learners that see whether the played label was right.
+//!   [`bandit`]: learners that see whether the played label was right; [`boosting`]: weak learners made strong;
+//!   [`experts`]: learners that follow experts.
 //! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
 //! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
 //! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
@@ -39,8 +40,10 @@
 pub mod algorithm;
 pub mod bandit;
 pub mod batch;
+pub mod boosting;
 pub mod bounds;
 pub mod example;
+pub mod experts;
 pub mod full;
 pub mod guarantee;
 pub mod kernel;

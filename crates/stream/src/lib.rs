@@ -1,5 +1,6 @@
 //! Moving examples.
 
+pub mod abstain;
 mod ahead;
 pub mod bandit;
 pub mod certify;

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     if args.plot.is_some() && !candidates.iter().any(draws_curve) {
         return Err(Failure::usage(format!("--curve {}: none of the learners has that loss", args.curve)));
     }
-    let plot = args.plot.as_deref().map(PlotFile::open).transpose()?;
+    let plot = args.plot.as_deref().map(|path| PlotFile::open("--plot", path)).transpose()?;
     let comparison = run_all(&args.stream, candidates, plot.is_some().then_some(args.curve))?;
     let order = order(&comparison, args.sort);
     let mode = Mode::of(&args.stream);

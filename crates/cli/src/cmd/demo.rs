@@ -39,7 +39,7 @@ const WINDOW: usize = 1000;
 
 /// Runs both learners on the same rows, compares them, and writes a plot.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    let plot = PlotFile::open(&args.plot)?;
+    let plot = PlotFile::open("--plot", &args.plot)?;
     let values: Values =
         STREAM.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
     let recipe = Recipe::find("softmax").expect("the stream of the demonstration exists");

@@ -12,3 +12,4 @@ pub(crate) mod repeat;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod trace;
+mod trace_experts;

@@ -1,5 +1,6 @@
 //! `noregret run`: the main job.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use noregret::algorithm::{About, AnyModel, BanditModel, Forecast, Model};
@@ -10,6 +11,7 @@ use noregret::model::Archive;
 use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::replace::Replacement;
+use noregret_stream::abstain::Report;
 use noregret_stream::bandit::{Journal, Play, run_bandit_as};
 use noregret_stream::certify::{Certified, Record};
 use noregret_stream::decision_log::{LogWriter, Start};
@@ -19,12 +21,13 @@ use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::{Forecaster, Frozen, Saved};
 use noregret_stream::score::Score;
 
+use crate::abstention::{RiskPlot, abstention};
 use crate::args::RunArgs;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
 use crate::log_file::LogFile;
 use crate::note::{note, note_bad_rows};
-use crate::open::{Opened, data_name, open};
+use crate::open::{Opened, data_name, follows_experts, open};
 use crate::progress::{Mode, Progress, Total};
 use crate::summary::{Summary, print};
 use crate::watched::Watched;
@@ -74,6 +77,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
             let log = args.log.as_deref().map(|path| session.log(path, &learner, &play, continues));
             session.bandit(learner.bandit()?, play, log.transpose()?)
         }
+        AnyModel::Experts(learner) => Err(follows_experts(learner.about().name)),
     }
 }
 
@@ -82,7 +86,13 @@ fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Resul
     let name = learner.about().name;
     let (bandit, floor) = (matches!(learner, AnyModel::Bandit(_)), args.exploration_floor);
     let (given, sentence) = if bandit {
-        let given = [("--batch-model", args.batch_model.is_some()), ("--certificates", args.certificates)];
+        let given = [
+            ("--batch-model", args.batch_model.is_some()),
+            ("--certificates", args.certificates),
+            ("--abstain-cost", args.abstain_cost.is_some()),
+            ("--abstain-rate", args.abstain_rate.is_some()),
+            ("--risk-plot", args.risk_plot.is_some()),
+        ];
         (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
     } else {
         let given = [("--log", args.log.is_some()), ("--exploration-floor", floor != 0.0)];
@@ -125,6 +135,8 @@ struct Learnt {
     values: Values,
     problem: Problem,
     certified: Option<Certified>,
+    abstention: Option<Report>,
+    numbers: BTreeMap<&'static str, Vec<f64>>,
 }
 
 impl<'a> Session<'a> {
@@ -142,7 +154,8 @@ impl<'a> Session<'a> {
             .certify
             .then(|| record(about, promised, learner.problem(), self.rows, args.stream.memory))
             .transpose()?;
-        let mut sinks = (self.progress, record);
+        let risk_plot = args.risk_plot.as_deref().map(RiskPlot::open).transpose()?;
+        let mut sinks = ((self.progress, record), abstention(args, about)?);
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
                 .map_err(|error| run_failure(data_name(&args.stream.data), error))
@@ -156,8 +169,9 @@ impl<'a> Session<'a> {
         } else {
             (learn(learner.as_mut())?, None)
         };
-        let record;
-        (self.progress, record) = sinks;
+        let (record, abstention);
+        ((self.progress, record), abstention) = sinks;
+        let abstention = abstention.map(|abstention| abstention.report());
         self.progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let certified = record
@@ -168,8 +182,13 @@ impl<'a> Session<'a> {
             })
             .transpose()?;
         let problem = learner.problem().clone();
-        let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
+        let numbers = learner.numbers().into_iter().collect();
+        let values = learner.values();
+        let learnt = Learnt { name: about.name, values, problem, certified, abstention, numbers };
         let summary = self.summary(&score, learnt)?;
+        if let (Some(plot), Some(report)) = (risk_plot, &summary.abstention) {
+            plot.draw(about.name, report)?;
+        }
         // The models first: whether somebody reads the summary is not their concern.
         let schema = self.examples.reader.schema();
         let write = |mut archive: Archive, path: &Path| {
@@ -247,7 +266,9 @@ impl<'a> Session<'a> {
             })
             .transpose()?;
         let problem = learner.problem().clone();
-        let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
+        let (abstention, numbers) = (None, BTreeMap::new());
+        let values = learner.values();
+        let learnt = Learnt { name: about.name, values, problem, certified, abstention, numbers };
         let summary = self.summary(&score, learnt)?;
         if let Some(path) = &args.save {
             let schema = self.examples.reader.schema();
@@ -305,6 +326,8 @@ impl<'a> Session<'a> {
             seconds: None,
             rows_per_second: None,
             certified: learnt.certified,
+            abstention: learnt.abstention,
+            numbers: learnt.numbers,
             bad_rows: examples.bad_rows(),
             large_rows: examples.encoder.large_rows,
             dropped_features: examples.reader.dropped_features(),

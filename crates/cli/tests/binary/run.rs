@@ -232,3 +232,56 @@ fn options_of_reading_are_heeded() {
     assert_eq!(folder.run("run a.txt --label 1 --header no -q").succeeded().stderr, "");
     assert_eq!(folder.run("run a.txt --label 1 --delimiter ; --format csv -q").succeeded().code, 0);
 }
+
+#[test]
+fn abstaining_buys_a_lower_risk() {
+    let folder = Folder::with("a.svm", libsvm(&rows(2000, 3, 4)));
+    let summary = folder.summary("a.svm --abstain-cost 0.1 --risk-plot risk.svg");
+    let abstention = &summary["abstention"];
+    let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
+    assert_eq!((&abstention["rule"], number(abstention, "asked")), (&"cost".into(), 0.1));
+    let (coverage, risk) = (number(abstention, "coverage"), number(abstention, "risk"));
+    assert!(coverage < 1.0 && risk < number(&summary, "error_rate"), "{abstention}");
+    let cost = risk * coverage + 0.1 * (1.0 - coverage);
+    assert!((number(abstention, "mean_cost") - cost).abs() < 1e-12 && cost < number(&summary, "error_rate"));
+    assert!(abstention["guarantee"].as_str().unwrap().starts_with("none"));
+    let curve = abstention["curve"].as_array().unwrap();
+    let last = curve.last().unwrap();
+    assert_eq!((number(last, "coverage"), number(last, "risk")), (1.0, number(&summary, "error_rate")));
+    assert!(String::from_utf8(folder.read("risk.svg")).unwrap().contains("<svg"));
+    let rate = &folder.summary("a.svm --abstain-rate 0.3")["abstention"];
+    assert!((number(rate, "coverage") - 0.7).abs() < 61.0 / 2000.0, "{rate}");
+    let table = folder.run("run a.svm --abstain-rate 0.3").succeeded().stdout;
+    for name in ["coverage", "error rate, answered", "guarantee"] {
+        assert!(table.contains(name), "{name}: {table}");
+    }
+    let fails =
+        |options: &str, sentence: &str| folder.run(&format!("run a.svm {options}")).failed(1, sentence);
+    fails(
+        "--learner perceptron --abstain-cost 0.1",
+        "--abstain-cost: perceptron does not forecast probabilities",
+    );
+    fails(
+        "--learner soba --abstain-cost 0.1",
+        "--abstain-cost: is for learners that see the label; soba hears right or wrong",
+    );
+    fails("--risk-plot risk.pdf", "--risk-plot risk.pdf: must end in .svg or .png");
+}
+
+#[test]
+fn boosting_shows_its_edges() {
+    let folder = Folder::with("a.svm", libsvm(&rows(300, 3, 4)));
+    let options = "a.svm --learner adaboost-olm --set copies=8 --set play=mixture --save model";
+    let summary = folder.summary(options);
+    assert!(summary["log_loss"].is_f64(), "a mixture forecasts probabilities");
+    let edges = summary["numbers"]["edges"].as_array().unwrap();
+    assert!(edges.len() == 8 && edges[0].as_f64() > Some(0.2), "{edges:?}");
+    let inspected = folder.run("inspect model --json").succeeded().objects();
+    assert_eq!(inspected[0]["numbers"], summary["numbers"]);
+    assert!(folder.run("inspect model").succeeded().stdout.contains("edges "));
+    assert_eq!(summary["resolved_parameters"]["weak.grace"], 5);
+    let predicted = folder.run("predict model a.svm --probabilities").succeeded().stdout;
+    assert_eq!(predicted.lines().count(), 300);
+    // Late labels go through what was kept of a prediction.
+    assert_eq!(folder.summary(&format!("{options} --delay 7"))["rounds"], 300);
+}

@@ -134,6 +134,14 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         self.learner.guarantee()
     }
+
+    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        self.learner.numbers()
+    }
+
+    fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+        self.learner.explain(at)
+    }
 }
 
 impl<L: State> State for OnlineToBatch<L> {
