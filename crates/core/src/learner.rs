@@ -59,6 +59,11 @@ pub trait OnlineLearner: Predictor {
         None
     }
 
+    /// What the learner has to tell of itself while it runs, by name: weights of members, say. Empty for most.
+    fn numbers(&self) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+
     /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, for
     /// learners that have one.
     fn certificate(&self) -> Option<f64> {
@@ -99,6 +104,10 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         (**self).grow(classes, features)
+    }
+
+    fn numbers(&self) -> Vec<(String, f64)> {
+        (**self).numbers()
     }
 
     fn certificate(&self) -> Option<f64> {

@@ -9,6 +9,7 @@ use crate::bandit::newtron::Newtron;
 use crate::bandit::reduction::BanditReduction;
 use crate::bandit::soba::Soba;
 use crate::bandit::soba_reduction::SobaReduction;
+use crate::experts::auto::Auto;
 use crate::full::aggregating::Aggregating;
 use crate::full::aioli::Aioli;
 use crate::full::folklore::Folklore;
@@ -31,6 +32,7 @@ use crate::problem::Problem;
 
 /// Every algorithm, in the order in which people are shown them.
 pub static ALGORITHMS: &[Entry] = &[
+    Entry::full::<Auto>(),
     Entry::full::<Folklore>(),
     Entry::full::<FolkloreDiag>(),
     Entry::full::<Aioli>(),

@@ -1,6 +1,7 @@
 //! Moving examples.
 
 pub mod bandit;
+pub mod calibration;
 pub mod certify;
 mod columns;
 mod csv;

@@ -44,6 +44,8 @@ pub struct Outcome<'a> {
     pub round: RoundScore,
     /// The learner's certificate over the rounds before this one. Costs a pass over its state.
     pub certificate: &'a dyn Fn() -> Option<f64>,
+    /// What the learner has to tell of itself, see [`OnlineLearner::numbers`].
+    pub numbers: &'a dyn Fn() -> Vec<(String, f64)>,
 }
 
 /// Watches a run.
@@ -116,6 +118,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 score.add(round);
             }
             let certificate = || learner.certificate();
+            let numbers = || learner.numbers();
             let outcome = Outcome {
                 example,
                 prediction: &prediction,
@@ -123,6 +126,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 target,
                 round,
                 certificate: &certificate,
+                numbers: &numbers,
             };
             sink.observe(&outcome, &score)?;
             late.update(learner, example, &prediction);

@@ -8,6 +8,7 @@ use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::note::short;
 use crate::open::{describe_learner, read_frozen};
+use crate::progress::as_json;
 
 /// Shows the learner, the data it was made for, and its tensors.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
             "learner": learner.about().name, "parameters": learner.values(), "rounds": rounds,
             "problem": problem, "labels": encoder.labels, "scaling": encoder.scaler.scaling(),
             "intercept": encoder.intercept, "schema": saved.schema, "tensors": tensors, "run": run,
-            "snapshots": (taken.len() > 1).then_some(&taken),
+            "numbers": as_json(&learner.numbers()), "snapshots": (taken.len() > 1).then_some(&taken),
         });
         return writeln!(out, "{value}").map_err(Failure::output);
     }
@@ -66,6 +67,9 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
                 lines.push((name, text));
             }
         }
+    }
+    for (name, number) in learner.numbers() {
+        lines.push(("weight of", format!("{name:<24} {number:.4}")));
     }
     for (subject, what) in lines {
         writeln!(out, "{subject:<12} {what}").map_err(Failure::output)?;

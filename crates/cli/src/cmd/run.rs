@@ -10,17 +10,18 @@ use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::replace::Replacement;
 use noregret_stream::bandit::run_bandit;
+use noregret_stream::calibration::{Calibration, CalibrationReport};
 use noregret_stream::certify::{Certified, CertifyError, Record};
 use noregret_stream::examples::ReadExamples;
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::{Frozen, Saved};
 use noregret_stream::score::Score;
 
-use crate::args::RunArgs;
+use crate::args::{CalibrationOf, RunArgs};
 use crate::failure::Failure;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, open};
-use crate::progress::{Mode, Progress};
+use crate::progress::{Mode, Progress, as_json};
 use crate::summary::{Summary, print};
 
 /// Learns the stream.
@@ -32,6 +33,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         check_target("--batch-model", path)?;
     }
     let Opened { learner, encoder, reader, rows, seed, decisions } = open(args)?;
+    if args.calibration.is_some() && learner.about().forecast != Forecast::Probabilities {
+        return Err(Failure::usage(format!(
+            "--calibration: is about probabilities; {} forecasts none",
+            learner.about().name
+        )));
+    }
     if let AnyModel::Bandit(_) = learner {
         refuse_under_bandit_feedback(args, learner.about().name)?;
     }
@@ -98,6 +105,8 @@ struct Learnt {
     values: Values,
     problem: Problem,
     certified: Option<Certified>,
+    numbers: Vec<(String, f64)>,
+    calibration: Option<CalibrationReport>,
 }
 
 impl<'a> Session<'a> {
@@ -111,7 +120,8 @@ impl<'a> Session<'a> {
             )));
         }
         let record = args.certify.then(|| record(learner.as_ref(), self.rows, args.memory)).transpose()?;
-        let mut sinks = (self.progress, record);
+        let calibration = args.calibration.map(|of| Calibration::new(of == CalibrationOf::Classes));
+        let mut sinks = (self.progress, (record, calibration));
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
                 .map_err(|error| run_failure(data_name(&args.data), error))
@@ -125,9 +135,10 @@ impl<'a> Session<'a> {
         } else {
             (learn(learner.as_mut())?, None)
         };
-        let record;
-        (self.progress, record) = sinks;
-        self.progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
+        let (record, calibration);
+        (self.progress, (record, calibration)) = sinks;
+        let numbers = learner.numbers();
+        self.progress.finish_with(&score, learner.certificate(), numbers.clone()).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let certified = record
             .filter(|_| score.rounds() > 0)
@@ -135,7 +146,9 @@ impl<'a> Session<'a> {
             .transpose()
             .map_err(|error| Failure::data(format!("--certify: {error}")))?;
         let problem = learner.problem().clone();
-        let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
+        let calibration = calibration.map(|calibration| calibration.report());
+        let learnt =
+            Learnt { name: about.name, values: learner.values(), problem, certified, numbers, calibration };
         let summary = self.summary(&score, learnt)?;
         // The models first: whether somebody reads the summary is not their concern.
         let schema = self.examples.reader.schema();
@@ -167,8 +180,14 @@ impl<'a> Session<'a> {
         self.progress.finish(&score, None).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let problem = learner.problem().clone();
-        let learnt =
-            Learnt { name: learner.about().name, values: learner.values(), problem, certified: None };
+        let learnt = Learnt {
+            name: learner.about().name,
+            values: learner.values(),
+            problem,
+            certified: None,
+            numbers: Vec::new(),
+            calibration: None,
+        };
         let summary = self.summary(&score, learnt)?;
         close(summary, &score, self.mode, seconds, args.window)
     }
@@ -193,6 +212,8 @@ impl<'a> Session<'a> {
             large_rows: examples.encoder.large_rows,
             dropped_features: examples.reader.dropped_features(),
             resolved_parameters: learnt.values,
+            numbers: as_json(&learnt.numbers),
+            calibration: learnt.calibration,
             classes: learnt.problem.classes,
             features: learnt.problem.features,
             seed: self.options.seed,

@@ -123,6 +123,10 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
             && self.snapshots.iter_mut().all(|snapshot| snapshot.grow(classes, features))
     }
 
+    fn numbers(&self) -> Vec<(String, f64)> {
+        self.learner.numbers()
+    }
+
     fn certificate(&self) -> Option<f64> {
         self.learner.certificate()
     }

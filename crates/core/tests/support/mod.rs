@@ -14,6 +14,7 @@ use noregret::rng::{Rng, Uniforms};
 
 /// Laws that a learner is exempt from: its name, the law, and why.
 pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("auto", "zero rows", "labels alone teach its members that count them"),
     ("ftrl", "allocation", "it keeps the rows that it learns"),
     ("kernel-aioli", "allocation", "it keeps the rows that it learns"),
     ("kernel-aioli", "zero rows", "the kernels of other rows with a row of zeros are not 0"),

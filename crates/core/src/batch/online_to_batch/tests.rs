@@ -292,4 +292,8 @@ fn wrappers_pass_everything_on() {
     assert_eq!(facts(&*plain), facts(&sampled));
     let average = sampled.into_parts().1;
     assert!(average.members().iter().all(|member| member.problem().features == 6));
+    let auto = make("auto", 3);
+    let numbers = OnlineLearner::numbers(&*auto);
+    assert!(!numbers.is_empty() && OnlineLearner::numbers(&auto) == numbers);
+    assert_eq!(OnlineToBatch::new(auto, 1, 0).numbers(), numbers);
 }
