@@ -99,7 +99,7 @@ fn the_decisions_are_told() {
     let folder = Folder::with("a.svm", libsvm(&rows(20, 3, 4)));
     folder.run("run a.svm --quiet --save model").succeeded();
     let ran = folder.run("run a.svm --load model --save model").succeeded();
-    for part in ["model, after 20 rounds", "learner  folklore: ", "numbered from 1 (as saved)"] {
+    for part in ["model, after 20 rounds", "learner  auto: ", "numbered from 1 (as saved)"] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     assert_eq!(folder.run("inspect model --json").objects()[0]["rounds"], 40);

@@ -21,13 +21,16 @@ fn the_table_says_what_was_decided_and_how_it_went() {
         "a.csv: format csv, delimiter comma, header yes, label column \"label\" (number 3), numeric columns 1, categorical columns \"hue\"",
         "4 rows, 2 classes, 3 features, 2.0 non-zero a row",
         "with intercept, dense rows",
-        "learner  folklore: curvature=0.",
+        "learner  auto: budget=1.25 members=labels+pairs+shared@1+",
         "The model is in model.",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     let learner = ran.stderr.lines().find(|line| line.contains("learner  ")).unwrap();
-    assert!(learner.split_whitespace().all(|word| word.len() < 24), "too many digits to be read: {learner}");
+    assert!(
+        learner.split_whitespace().all(|word| word.len() < 24 || word.starts_with("members=")),
+        "too many digits to be read: {learner}"
+    );
     let table: Vec<&str> = ran.stderr.lines().skip_while(|line| !line.contains("rounds ")).collect();
     assert_eq!(
         table[0].split_whitespace().collect::<Vec<_>>().join(" "),
@@ -80,7 +83,11 @@ fn json_has_every_number() {
     }
     let parameters = summary["resolved_parameters"].as_object().unwrap();
     let names: Vec<&String> = parameters.keys().collect();
-    assert_eq!(names, ["curvature", "linear_term", "norm", "radius", "regularization"]);
+    assert_eq!(names, ["budget", "members", "radius"]);
+    // Who leads is shown as it goes.
+    let weights = summary["numbers"].as_object().unwrap().values();
+    let total: f64 = weights.map(|weight| weight.as_f64().unwrap()).sum();
+    assert!((total - 1.0).abs() < 1e-9, "{summary}");
 }
 
 #[test]

@@ -85,6 +85,8 @@ params! {
     pub struct AutoParams {
         /// Millions of multiply-adds that a round may cost, > 0: decides who takes part.
         budget: f64 = "1.25",
+        /// Bound $R$ on the Euclidean norm of every row of data, > 0: the unit of the regularizations.
+        radius: f64 = "the stream's, or 1",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
         members: Lineup = "what the budget allows",
     }
@@ -187,7 +189,7 @@ impl Algorithm for Auto {
     };
 
     fn new(params: AutoParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
-        let radius = problem.resolve_radius(None)?;
+        let radius = problem.resolve_radius(params.radius)?;
         let problem = Problem { radius: Some(radius), ..problem };
         let budget = positive("budget", params.budget.unwrap_or(BUDGET))?;
         let words = params.members.unwrap_or_else(|| Lineup::within(&problem, 1e6 * budget)).0;
@@ -216,7 +218,11 @@ impl Algorithm for Auto {
     }
 
     fn params(&self) -> AutoParams {
-        AutoParams { budget: Some(self.budget), members: Some(Lineup(self.words.clone())) }
+        AutoParams {
+            budget: Some(self.budget),
+            radius: self.problem.radius,
+            members: Some(Lineup(self.words.clone())),
+        }
     }
 
     fn numbers(problem: &Problem) -> usize {

@@ -27,6 +27,10 @@ use crate::state::{State, Tensor};
 use super::expansion::Expansion;
 use super::member::Member;
 
+/// A surrogate touches the loss at logits within ± this: at its own $S$ a FOLKLORE's larger ones would not matter, at the
+/// family's they would take over after a huge row.
+const LARGEST: f64 = 50.0;
+
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Family {
@@ -152,6 +156,24 @@ impl Family {
     fn project(&self, x: Features<'_>, s: &mut Scratch<'_>) {
         let x = self.expansion.apply(x, s.row);
         self.inverse.columns_and_gram(x, s.y, s.gram, s.rest);
+        if !self.shared {
+            self.sober(s);
+        }
+    }
+
+    /// Where rounding has left $N$ indefinite by as much as the member of the smallest curvature would notice, nothing of
+    /// $H^{-1}$ along the row can be trusted: the direction is known.
+    fn sober(&self, s: &mut Scratch<'_>) {
+        let q = self.inverse.blocks();
+        let smallest = self.curvatures.iter().copied().fold(f64::INFINITY, f64::min);
+        let system = &mut s.rest[..q * q];
+        for (at, (entry, n)) in system.iter_mut().zip(&*s.gram).enumerate() {
+            *entry = n / (2.0 * smallest) + f64::from(at % (q + 1) == 0);
+        }
+        if !linalg::cholesky(system, q) {
+            s.y.fill(0.0);
+            s.gram.fill(0.0);
+        }
     }
 
     /// One member's forecast. $\tilde A = N/(2\gamma)$, and $z = g - \tilde A \sigma(z)$ with
@@ -238,10 +260,13 @@ impl Member for Family {
             if self.shared {
                 let mean = at.scores.iter().sum::<f64>() / k as f64;
                 for (curved, z) in curved.iter_mut().zip(&at.scores) {
-                    *curved = spread * (z - mean);
+                    *curved = spread * (z - mean).clamp(-LARGEST, LARGEST);
                 }
             } else {
-                covariance_times(p, &at.scores, curved);
+                for (bounded, z) in coefficient.iter_mut().zip(&at.scores) {
+                    *bounded = z.clamp(-LARGEST, LARGEST);
+                }
+                covariance_times(p, coefficient, curved);
             }
             for (residual, curved) in residual.iter_mut().zip(&*curved) {
                 *residual -= 2.0 * gamma * curved;

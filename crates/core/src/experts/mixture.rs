@@ -24,6 +24,9 @@ use crate::state::Tensor;
 /// The weight in logarithms of a member that has left: its share of the forecast is 0.
 const GONE: f64 = -1e12;
 
+/// Nobody who is still there has less.
+const LEAST: f64 = -1e11;
+
 /// Weights over members, see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Mixture {
@@ -72,10 +75,12 @@ impl Mixture {
     /// Learns that the members had the log losses `losses`, times the importance weight of the round: finite, or infinite for
     /// who has left.
     pub fn update(&mut self, losses: &[f64]) {
-        let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let present = self.fixed.iter().zip(losses).filter(|(fixed, _)| **fixed > GONE);
+        let least = present.map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
         // Both parts' own losses, less `least` as the members'.
         let (mut fixed_likelihood, mut tracking_likelihood) = (0.0, 0.0);
-        for ((fixed, tracking), loss) in self.fixed.iter_mut().zip(&mut self.tracking).zip(losses) {
+        let weights = self.fixed.iter_mut().zip(&mut self.tracking);
+        for ((fixed, tracking), loss) in weights.zip(losses).filter(|((fixed, _), _)| **fixed > GONE) {
             let likelihood = (least - loss).exp();
             fixed_likelihood += fixed.exp() * likelihood;
             *fixed += least - loss;
@@ -88,9 +93,12 @@ impl Mixture {
         self.parts[1] += floor(tracking_likelihood);
         let top = self.fixed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let log_sum = top + self.fixed.iter().map(|fixed| (fixed - top).exp()).sum::<f64>().ln();
-        for fixed in &mut self.fixed {
-            *fixed = (*fixed - log_sum).max(GONE);
+        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
+            *fixed = (*fixed - log_sum).max(LEAST);
         }
+        let top = self.parts[0].max(self.parts[1]);
+        let log_sum = top + self.parts.iter().map(|part| (part - top).exp()).sum::<f64>().ln();
+        self.parts.iter_mut().for_each(|part| *part = (*part - log_sum).max(LEAST));
         self.rounds += 1;
         self.share(tracking_likelihood);
         self.refresh();
@@ -116,7 +124,9 @@ impl Mixture {
         self.fixed[member] = GONE;
         self.tracking[member] = 0.0;
         let total: f64 = self.fixed.iter().map(|fixed| fixed.exp()).sum();
-        self.fixed.iter_mut().for_each(|fixed| *fixed = (*fixed - total.ln()).max(GONE));
+        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
+            *fixed = (*fixed - total.ln()).max(LEAST);
+        }
         let total: f64 = self.tracking.iter().sum();
         self.tracking.iter_mut().for_each(|tracking| *tracking /= total);
         self.refresh();
@@ -124,9 +134,6 @@ impl Mixture {
 
     /// Computes the weights of the forecast.
     fn refresh(&mut self) {
-        let top = self.parts[0].max(self.parts[1]);
-        let log_sum = top + self.parts.iter().map(|part| (part - top).exp()).sum::<f64>().ln();
-        self.parts.iter_mut().for_each(|part| *part = (*part - log_sum).max(GONE));
         let [fixed_part, tracking_part] = self.parts.map(f64::exp);
         for ((weight, fixed), tracking) in self.weights.iter_mut().zip(&self.fixed).zip(&self.tracking) {
             *weight = fixed_part * fixed.exp() + tracking_part * tracking;

@@ -26,7 +26,8 @@ fn losses(
         auto.predict(x, &mut at);
         total += y.log_loss(&at.probabilities);
         let (inputs, stacks) = at.members.split_at(auto.members.len());
-        let heads = inputs.iter().zip(&auto.words).flat_map(|(input, word)| &input.members[..word.heads()]);
+        let heads =
+            inputs.iter().zip(&auto.words).flat_map(|(input, word)| input.members.iter().take(word.heads()));
         let all: Vec<f64> =
             heads.chain(&stacks[..STACKS.len()]).map(|at| y.log_loss(&at.probabilities)).collect();
         others.resize(all.len(), 0.0);
