@@ -185,7 +185,7 @@ pub(crate) struct RunArgs {
     pub(crate) certify: bool,
     /// Show whether the probabilities come true: a reliability curve and its expected calibration error, of the best label
     /// or, with =classes, of every class as well [default: not; top without a value]
-    #[arg(long, value_enum, value_name = "top|classes", num_args = 0..=1, require_equals = true, default_missing_value = "top")]
+    #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "top")]
     pub(crate) calibration: Option<CalibrationOf>,
     /// Show the live certificate, a bound on the regret so far, in the progress table
     #[arg(long)]

@@ -61,7 +61,7 @@ fn features_that_come_later() {
         .enumerate()
         .map(|(at, (label, x))| libsvm(&[(*label, x[..columns(at / HALF)].to_vec())]))
         .collect();
-    let known = "--set radius=5 --set classes=3 --set features=4 --scale maxabs";
+    let known = "--learner folklore --set radius=5 --set classes=3 --set features=4 --scale maxabs";
     same_in_halves(&format!("{known} --format libsvm"), &numbered);
     let named: String = numbered.lines().map(|line| line.replacen(' ', " | ", 1) + "\n").collect();
     same_in_halves(&format!("{known} --format vw"), &named);

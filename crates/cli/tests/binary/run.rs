@@ -34,7 +34,7 @@ fn the_table_says_what_was_decided_and_how_it_went() {
     let table: Vec<&str> = ran.stderr.lines().skip_while(|line| !line.contains("rounds ")).collect();
     assert_eq!(
         table[0].split_whitespace().collect::<Vec<_>>().join(" "),
-        "rounds error last 1000 log-loss last 1000"
+        "rounds error last 1000 log-loss last 1000 largest weight"
     );
     let rounds: Vec<&str> = table[1..].iter().filter_map(|row| row.split_whitespace().next()).collect();
     assert_eq!(rounds, ["1", "2", "4", "The"], "the last row is there though it is no power");
@@ -140,7 +140,10 @@ fn a_pipe_gives_the_numbers_of_the_file() {
     let text = libsvm(&rows(300, 3, 4));
     let folder = Folder::with("a.svm", &text);
     for scale in ["none", "unit", "maxabs", "standard"] {
-        let known = format!("--scale {scale} --set radius=4 --set classes=3 --set features=4 --json --quiet");
+        // What reads ahead of files only differs in the last bits.
+        let known = format!(
+            "--learner folklore --scale {scale} --set radius=4 --set classes=3 --set features=4 --json --quiet"
+        );
         let file = folder.run(&format!("run a.svm {known}")).succeeded().summary();
         for (data, options) in [(text.as_bytes(), ""), (&gzip(&text), "--format libsvm")] {
             let pipe = folder.run_with(&format!("run - {known} {options}"), data).succeeded().summary();
@@ -238,4 +241,24 @@ fn options_of_reading_are_heeded() {
     assert_eq!(folder.summary("a.txt --label 1 --header yes")["rounds"], 2);
     assert_eq!(folder.run("run a.txt --label 1 --header no -q").succeeded().stderr, "");
     assert_eq!(folder.run("run a.txt --label 1 --delimiter ; --format csv -q").succeeded().code, 0);
+}
+
+#[test]
+fn calibration_is_shown_where_asked() {
+    let folder = Folder::with("a.svm", libsvm(&rows(600, 3, 4)));
+    let summary = folder.summary("a.svm --calibration=classes");
+    let rounds = |curve: &Value| -> u64 {
+        curve["bins"].as_array().unwrap().iter().map(|bin| bin["rounds"].as_u64().unwrap()).sum()
+    };
+    let report = &summary["calibration"];
+    let ece = report["ece"].as_f64().unwrap();
+    assert!(ece > 0.0 && ece < 0.1 && rounds(report) == 600, "{report}");
+    let classes = report["classes"].as_array().unwrap();
+    assert!(classes.len() == 3 && classes.iter().all(|curve| rounds(curve) == 600), "{report}");
+    assert!(folder.summary("a.svm").get("calibration").is_none());
+    let ran = folder.run("run a.svm --quiet --calibration").succeeded();
+    assert!(ran.stdout.contains("calibration            expected error 0.0"), "{}", ran.stdout);
+    folder
+        .run("run a.svm --quiet --calibration --learner perceptron")
+        .failed(1, "--calibration: is about probabilities; perceptron forecasts none");
 }

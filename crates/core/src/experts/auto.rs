@@ -197,8 +197,7 @@ impl Algorithm for Auto {
         let members = words.iter().map(member).collect::<Result<Vec<_>, _>>()?;
         let each = |word: &Word| vec![1.0 / word.heads() as f64; word.heads()];
         let mut base = Mixture::new(&words.iter().flat_map(each).collect::<Vec<f64>>());
-        for (word, heads) in words.iter().zip(heads(&words)).filter(|(word, _)| word.left) {
-            debug_assert!(word.left);
+        for (_, heads) in words.iter().zip(heads(&words)).filter(|(word, _)| word.left) {
             heads.for_each(|head| base.retire(head));
         }
         let stack = |forgetting: &f64| Stack::new(problem.classes, words.len(), *forgetting);

@@ -119,3 +119,41 @@ impl State for Context {
         self.counts.iter().chain(&self.last).all(|count| *count >= 0.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The probabilities of each head after `labels`.
+    fn after(context: &mut Context, labels: &[usize]) -> Vec<Vec<f64>> {
+        let mut at = context.prediction();
+        for label in labels {
+            context.predict(Features::Dense(&[]), &mut at);
+            context.update(Features::Dense(&[]), Target::class(*label), &at);
+        }
+        context.predict(Features::Dense(&[]), &mut at);
+        at.members[..context.forgetting.len()].iter().map(|head| head.probabilities.clone()).collect()
+    }
+
+    /// K = 2: (n + ½)/(N + 1). Without forgetting the counts of 0, 0, 1 are 2 and 1; with ½ they are ½·½ + ½ = ¾ and 1.
+    #[test]
+    fn labels_by_hand() {
+        let mut labels = Context::new(2, false, &[0.0, 0.5]);
+        assert_eq!(after(&mut labels, &[]), [[0.5, 0.5], [0.5, 0.5]]);
+        assert_eq!(after(&mut labels, &[0, 0, 1]), [[2.5 / 4.0, 1.5 / 4.0], [1.25 / 2.75, 1.5 / 2.75]]);
+    }
+
+    /// After 0 came 0 once and 1 twice, after 1 always 0, and 0 was last; the first label came after none.
+    #[test]
+    fn pairs_by_hand() {
+        let mut pairs = Context::new(2, true, &[0.0]);
+        assert_eq!(after(&mut pairs, &[0, 1, 0, 0, 1, 0]), [[1.5 / 4.0, 2.5 / 4.0]]);
+        // A class that appears shares nothing with the past.
+        assert!(pairs.grow(3, 0));
+        let third = 1.0 / 3.0;
+        let p = &after(&mut pairs, &[])[0];
+        for (p, count) in p.iter().zip([1.0, 2.0, 0.0]) {
+            assert!((p - (count + third) / 4.0).abs() < 1e-15, "{p}");
+        }
+    }
+}

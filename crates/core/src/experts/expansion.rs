@@ -49,3 +49,34 @@ impl Expansion {
         Features::Dense(room)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn products(x: Features<'_>, features: usize, radius: f64) -> Vec<f64> {
+        let expansion = Expansion::Products { radius };
+        let mut room = vec![f64::NAN; expansion.room(features)];
+        let Features::Dense(expanded) = expansion.apply(x, &mut room) else { panic!("products are dense") };
+        expanded.to_vec()
+    }
+
+    #[test]
+    fn products_of_all_but_the_intercept() {
+        let expanded = products(Features::Dense(&[1.0, 2.0, 3.0]), 3, 4.0);
+        assert_eq!(expanded, [1.0, 2.0, 1.0, 3.0, 1.5, 2.25]);
+        let sparse = Features::Sparse { indices: &[0, 1, 2], values: &[1.0, 2.0, 3.0] };
+        // A fourth feature, and nothing moves.
+        assert_eq!(products(sparse, 4, 4.0), [&expanded[..], &[0.0; 4]].concat());
+    }
+
+    #[test]
+    fn rows_beyond_the_radius_have_bounded_products() {
+        let expanded = products(Features::Dense(&[0.0, 3e100, 4e100]), 3, 2.0);
+        let want = [0.0, 3e100, 0.72, 4e100, 0.96, 1.28];
+        assert!(
+            expanded.iter().zip(want).all(|(got, want)| (got - want).abs() <= 1e-12 * (1.0 + want)),
+            "{expanded:?}"
+        );
+    }
+}

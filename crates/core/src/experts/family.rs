@@ -363,3 +363,6 @@ impl State for Family {
         self.inverse.is_consistent()
     }
 }
+
+#[cfg(test)]
+mod tests;

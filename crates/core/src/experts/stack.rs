@@ -222,3 +222,67 @@ impl Stack {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Rng, Uniforms};
+
+    /// Four classes, two members of which each knows one of two bits, and says so too timidly: ¾ where it is always right.
+    /// Returns the stack's mean loss over the last of 2,000 rounds, and its forecasts.
+    fn bits(stack: &mut Stack, kept: bool) -> (f64, Vec<f64>) {
+        let mut rng = Rng::new(8, 0);
+        let (mut at, mut base) = (stack.prediction(), Prediction::sized(4, 0));
+        let mut inputs = vec![Prediction::sized(4, 0); 2];
+        let (mut loss, mut all) = (0.0, Vec::new());
+        for t in 0..2000 {
+            let class = rng.below(4) as usize;
+            base.probabilities.fill(0.0);
+            for (bit, input) in inputs.iter_mut().enumerate() {
+                for (k, p) in input.probabilities.iter_mut().enumerate() {
+                    *p = if (k >> bit) & 1 == (class >> bit) & 1 { 0.375 } else { 0.125 };
+                    base.probabilities[k] += 0.5 * *p;
+                }
+                input.set_scores_to_logarithms();
+            }
+            base.set_scores_to_logarithms();
+            stack.predict(&base.scores, &inputs, &mut at);
+            let y = Target::class(class);
+            loss += if t >= 1500 { y.log_loss(&at.probabilities) / 500.0 } else { 0.0 };
+            all.extend_from_slice(&at.probabilities);
+            if kept {
+                at.stamp = None;
+            }
+            stack.update(&base.scores, &inputs, y, &at);
+        }
+        (loss, all)
+    }
+
+    /// The best member's loss is -ln 0.375 = 0.98; what both know together is everything.
+    #[test]
+    fn what_members_know_adds_up() {
+        for forgetting in [0.0, 1.0 / 128.0] {
+            let (loss, _) = bits(&mut Stack::new(4, 2, forgetting), false);
+            assert!(loss < 0.05, "{loss} with forgetting {forgetting}");
+        }
+    }
+
+    #[test]
+    fn outgrown_predictions_are_recomputed() {
+        let (fresh, kept) =
+            (bits(&mut Stack::new(4, 2, 0.0), false).1, bits(&mut Stack::new(4, 2, 0.0), true).1);
+        assert!(fresh.iter().zip(&kept).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+
+    #[test]
+    fn a_stack_begins_near_the_mixture() {
+        let stack = Stack::new(3, 1, 0.0);
+        let mut base = Prediction::sized(3, 0);
+        base.probabilities.copy_from_slice(&[0.7, 0.2, 0.1]);
+        base.set_scores_to_logarithms();
+        let mut at = stack.prediction();
+        stack.predict(&base.scores, &[Prediction::default()], &mut at);
+        let order = at.probabilities.is_sorted_by(|a, b| a > b);
+        assert!(order && (at.probabilities[0] - 0.7).abs() < 0.25, "{:?}", at.probabilities);
+    }
+}
