@@ -68,8 +68,20 @@ use super::member::Member;
 use super::mixture::Mixture;
 use super::stack::Stack;
 
-/// Millions of multiply-adds a round.
+/// Millions of multiply-adds a round, where a stream is long or of unknown length.
 const BUDGET: f64 = 1.25;
+
+/// Millions of multiply-adds that a stream may cost in all, however short: some seconds.
+const IN_ALL: f64 = 20_000.0;
+
+/// A short stream has at most so many times the budget of a long one.
+const MOST: f64 = 10.0;
+
+/// The budget where none is given.
+fn default_budget(problem: &Problem) -> f64 {
+    let share = problem.horizon.map_or(0.0, |horizon| IN_ALL / horizon.max(1) as f64);
+    share.clamp(BUDGET, MOST * BUDGET)
+}
 
 /// From this round on the members are within the budget.
 const SETTLED: u64 = 2048;
@@ -84,7 +96,7 @@ params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
         /// Millions of multiply-adds that a round may cost, > 0: decides who takes part.
-        budget: f64 = "1.25",
+        budget: f64 = "20000 / horizon, but at least 1.25 and at most 12.5",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0: the unit of the regularizations.
         radius: f64 = "the stream's, or 1",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
@@ -191,7 +203,7 @@ impl Algorithm for Auto {
     fn new(params: AutoParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let radius = problem.resolve_radius(params.radius)?;
         let problem = Problem { radius: Some(radius), ..problem };
-        let budget = positive("budget", params.budget.unwrap_or(BUDGET))?;
+        let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
         let words = params.members.unwrap_or_else(|| Lineup::within(&problem, 1e6 * budget)).0;
         let member = |word: &Word| (!word.left).then(|| word.make(&problem, radius)).transpose();
         let members = words.iter().map(member).collect::<Result<Vec<_>, _>>()?;
@@ -229,7 +241,7 @@ impl Algorithm for Auto {
     }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
-        let budget = 1e6 * params.budget.unwrap_or(BUDGET);
+        let budget = 1e6 * params.budget.unwrap_or_else(|| default_budget(problem));
         let chosen = params.members.is_none().then(|| Lineup::within(problem, budget));
         let words = params.members.as_ref().or(chosen.as_ref()).map_or(&[][..], |lineup| &lineup.0);
         words.iter().map(|word| word.numbers(problem)).fold(0, usize::saturating_add)

@@ -226,7 +226,7 @@ impl Stack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Rng, Uniforms};
+    use crate::rng::Rng;
 
     /// Four classes, two members of which each knows one of two bits, and says so too timidly: ¾ where it is always right.
     /// Returns the stack's mean loss over the last of 2,000 rounds, and its forecasts.

@@ -126,6 +126,15 @@ fn feedback_may_come_after_somebody_left() {
 }
 
 #[test]
+fn short_streams_may_cost_more_a_round() {
+    let budget = |problem: Problem| Auto::new(AutoParams::default(), problem, 0).expect("valid").budget;
+    assert_eq!(budget(Problem::new(3, 4)), 1.25);
+    assert_eq!(budget(Problem::new(3, 4).with_horizon(1_000_000)), 1.25);
+    assert_eq!(budget(Problem::new(3, 4).with_horizon(4000)), 5.0);
+    assert_eq!(budget(Problem::new(3, 4).with_horizon(10)), 12.5);
+}
+
+#[test]
 fn bad_members_are_refused() {
     let values = Values::from([("members".to_owned(), Value::from("labels+everything"))]);
     let error = AutoParams::from_values("auto", &values).expect_err("no such member").to_string();
