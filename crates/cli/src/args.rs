@@ -217,10 +217,17 @@ impl StreamArgs {
     }
 }
 
+/// Whose probabilities a calibration is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CalibrationOf {
+    Top,
+    Classes,
+}
+
 /// Arguments of `noregret run`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunArgs {
-    /// The learner, see `noregret list` [default: folklore]
+    /// The learner, see `noregret list` [default: auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) learner: Option<String>,
     /// A parameter, see `noregret list NAME`; for a pipe also classes and features
@@ -257,6 +264,10 @@ pub(crate) struct RunArgs {
     /// rows in memory; not with --load, whose earlier rounds are gone)
     #[arg(long, conflicts_with = "load")]
     pub(crate) certify: bool,
+    /// Show whether the probabilities come true: a reliability curve and its expected calibration error, of the best label
+    /// or, with =classes, of every class as well [default: not; top without a value]
+    #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "top")]
+    pub(crate) calibration: Option<CalibrationOf>,
     /// Show the live certificate, a bound on the regret so far, in the progress table
     #[arg(long)]
     pub(crate) certificates: bool,

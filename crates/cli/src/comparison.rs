@@ -1,6 +1,5 @@
 //! How the runs of a pass did, beside each other: a table for people, JSON for programs.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use comfy_table::presets::NOTHING;
@@ -13,6 +12,7 @@ use serde::Serialize;
 use crate::args::{SortBy, StreamArgs};
 use crate::note::note;
 use crate::pass::{Comparison, Run};
+use crate::progress::as_json;
 use crate::summary::Summary;
 
 /// A number that runs are compared by. Smaller is better.
@@ -227,7 +227,9 @@ pub(crate) fn json(comparison: &Comparison, args: &StreamArgs) -> std::io::Resul
                 rows_per_second: Some(run.score.rounds() as f64 / run.seconds),
                 certified: None,
                 abstention: None,
-                numbers: BTreeMap::new(),
+                numbers: run.numbers.clone(),
+                weights: as_json(&run.weights),
+                calibration: None,
                 bad_rows: encoding.bad_rows,
                 large_rows: encoding.encoder.large_rows,
                 dropped_features: comparison.feed.reader.dropped_features(),

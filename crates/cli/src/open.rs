@@ -19,7 +19,7 @@ use crate::note::{counted, short};
 use crate::settings::Settings;
 
 /// The learner that `run` takes if none is named.
-const DEFAULT_LEARNER: &str = "folklore";
+const DEFAULT_LEARNER: &str = "auto";
 
 /// A stream, ready to be learnt.
 pub(crate) struct Opened {

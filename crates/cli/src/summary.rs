@@ -5,6 +5,7 @@ use std::io::Write;
 
 use noregret::param::Values;
 use noregret_stream::abstain::Report as Abstention;
+use noregret_stream::calibration::{CalibrationReport, Curve};
 use noregret_stream::certify::Certified;
 use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
@@ -38,6 +39,11 @@ pub(crate) struct Summary<'a> {
     pub(crate) large_rows: u64,
     pub(crate) dropped_features: u64,
     pub(crate) resolved_parameters: Values,
+    /// The weights of the members of a mixture at the end.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub(crate) weights: serde_json::Map<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) calibration: Option<CalibrationReport>,
     pub(crate) classes: usize,
     pub(crate) features: usize,
     pub(crate) seed: u64,
@@ -84,6 +90,9 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
     for (name, numbers) in &summary.numbers {
         line(name, few(numbers))?;
     }
+    if let Some(report) = &summary.calibration {
+        print_calibration(report, &mut line)?;
+    }
     if let Some(certified) = &summary.certified {
         print_certified(certified, &mut line)?;
     }
@@ -110,6 +119,25 @@ pub(crate) fn few(numbers: &[f64]) -> String {
         text += &format!(" … ({} in all)", numbers.len());
     }
     text
+}
+
+/// The reliability curves.
+fn print_calibration(
+    report: &CalibrationReport,
+    line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let classes = report.classes.iter().flatten().enumerate();
+    let classes = classes.map(|(class, curve)| (format!("calibration of #{class}"), curve));
+    for (name, Curve { ece, bins }) in std::iter::once(("calibration".to_owned(), &report.top)).chain(classes)
+    {
+        line(&name, format!("expected error {ece:.5}"))?;
+        line("  probability", format!("{:>10}  {:>10}  {:>10}", "mean", "came true", "rounds"))?;
+        for bin in bins {
+            let values = format!("{:>10.4}  {:>10.4}  {:>10}", bin.probability, bin.frequency, bin.rounds);
+            line(&format!("  {:.3} to {:.3}", bin.from, bin.to), values)?;
+        }
+    }
+    Ok(())
 }
 
 /// The learner's loss, the comparator's, and what was promised.

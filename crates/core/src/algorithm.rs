@@ -265,6 +265,22 @@ impl AnyModel {
         }
     }
 
+    /// Its [`OnlineLearner::numbers`](crate::learner::OnlineLearner::numbers), if it has any.
+    pub fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        match self {
+            AnyModel::Full(model) => model.numbers(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Its [`OnlineLearner::weights`](crate::learner::OnlineLearner::weights), if it has any.
+    pub fn weights(&self) -> Vec<(String, f64)> {
+        match self {
+            AnyModel::Full(model) => model.weights(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Rounds learnt so far.
     pub fn rounds(&self) -> u64 {
         match self {

@@ -63,6 +63,11 @@ pub trait OnlineLearner: Predictor {
         None
     }
 
+    /// The weights of the members of a mixture, by their names. Empty for most.
+    fn weights(&self) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+
     /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, for
     /// learners that have one.
     fn certificate(&self) -> Option<f64> {
@@ -117,6 +122,10 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         (**self).grow(classes, features)
+    }
+
+    fn weights(&self) -> Vec<(String, f64)> {
+        (**self).weights()
     }
 
     fn certificate(&self) -> Option<f64> {

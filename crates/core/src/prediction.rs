@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::example::Label;
 
+/// No probability counts as less than this in logarithms.
+pub(crate) const LEAST: f64 = 1e-300;
+
 /// Everything that one prediction computed: made by the learner, owned and reused by the caller.
 ///
 /// `update` takes the prediction back and reuses what is still true of it. A prediction that the learner has
@@ -61,6 +64,13 @@ impl Prediction {
         self.members.resize_with(other.members.len(), Prediction::default);
         for (mine, theirs) in self.members.iter_mut().zip(&other.members) {
             mine.keep(theirs);
+        }
+    }
+
+    /// Makes the scores the logarithms of the probabilities, finite where those are 0.
+    pub(crate) fn set_scores_to_logarithms(&mut self) {
+        for (score, p) in self.scores.iter_mut().zip(&self.probabilities) {
+            *score = p.max(LEAST).ln();
         }
     }
 

@@ -12,6 +12,7 @@ use crate::bandit::soba_reduction::SobaReduction;
 use crate::boosting::adaboost_olm::AdaBoostOlm;
 use crate::experts::abstention::AdaHedgeAbstain;
 use crate::experts::adahedge::AdaHedge;
+use crate::experts::auto::Auto;
 use crate::full::aggregating::Aggregating;
 use crate::full::aioli::Aioli;
 use crate::full::folklore::Folklore;
@@ -34,6 +35,7 @@ use crate::problem::Problem;
 
 /// Every algorithm, in the order in which people are shown them.
 pub static ALGORITHMS: &[Entry] = &[
+    Entry::full::<Auto>(),
     Entry::full::<Folklore>(),
     Entry::full::<FolkloreDiag>(),
     Entry::full::<Aioli>(),

@@ -135,6 +135,7 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
             target,
             round,
             certificate: &|| None,
+            weights: &Vec::new,
         };
         sink.observe(&outcome, &score)?;
         if let Some(journal) = &mut journal {

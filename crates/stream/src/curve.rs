@@ -139,6 +139,7 @@ mod tests {
                 target: None,
                 round: right,
                 certificate: &|| None,
+                weights: &Vec::new,
             };
             curve.observe(&outcome, &score).expect("writes nothing");
             curve.observe(&outcome, &score).expect("an unlabelled row");

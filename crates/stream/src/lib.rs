@@ -3,6 +3,7 @@
 pub mod abstain;
 mod ahead;
 pub mod bandit;
+pub mod calibration;
 pub mod certify;
 mod columns;
 mod csv;

@@ -165,6 +165,15 @@ impl Forecaster {
         }
     }
 
+    /// The weights of the learner's members, by their names; of snapshots, the first one's.
+    pub fn weights(&self) -> Vec<(String, f64)> {
+        use noregret::learner::OnlineLearner as _;
+        match self {
+            Self::Average(average) => average.members()[0].weights(),
+            Self::Bandit(_) => Vec::new(),
+        }
+    }
+
     /// Buffers for [`Forecaster::predict`].
     pub fn prediction(&self) -> Prediction {
         match self {

@@ -33,7 +33,7 @@ const STREAM: [(&str, &str); 6] = [
     ("drift", "0.2"),
 ];
 
-const LEARNERS: [&str; 2] = ["folklore", "ogd"];
+const LEARNERS: [&str; 2] = ["auto", "ogd"];
 
 const WINDOW: usize = 1000;
 

@@ -9,6 +9,7 @@ use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::note::short;
 use crate::open::{describe, read_frozen};
+use crate::progress::as_json;
 use crate::summary::few;
 
 /// Shows the learner, the data it was made for, and its tensors.
@@ -25,6 +26,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     };
     let problem = learner.problem();
     let encoder = &saved.encoder;
+    let weights = learner.weights();
     let numbers: BTreeMap<&str, Vec<f64>> = learner.numbers().into_iter().collect();
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -38,6 +40,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
             "rounds": rounds,
             "problem": problem, "labels": encoder.labels, "scaling": encoder.scaler.scaling(),
             "intercept": encoder.intercept, "schema": saved.schema, "tensors": tensors, "run": run, "numbers": numbers,
+            "weights": as_json(&weights),
             "snapshots": (taken.len() > 1).then_some(&taken),
         });
         return writeln!(out, "{value}").map_err(Failure::output);
@@ -77,6 +80,9 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
                 lines.push((name, text));
             }
         }
+    }
+    for (name, number) in weights {
+        lines.push(("weight of", format!("{name:<24} {number:.4}")));
     }
     for (subject, what) in lines {
         writeln!(out, "{subject:<12} {what}").map_err(Failure::output)?;

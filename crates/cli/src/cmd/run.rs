@@ -13,6 +13,7 @@ use noregret::problem::Problem;
 use noregret::replace::Replacement;
 use noregret_stream::abstain::Report;
 use noregret_stream::bandit::{Journal, Play, run_bandit_as};
+use noregret_stream::calibration::{Calibration, CalibrationReport};
 use noregret_stream::certify::{Certified, Record};
 use noregret_stream::decision_log::{LogWriter, Start};
 use noregret_stream::encode::Encoder;
@@ -22,13 +23,13 @@ use noregret_stream::saved::{Forecaster, Frozen, Saved};
 use noregret_stream::score::Score;
 
 use crate::abstention::{RiskPlot, abstention};
-use crate::args::RunArgs;
+use crate::args::{CalibrationOf, RunArgs};
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
 use crate::log_file::LogFile;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, follows_experts, open};
-use crate::progress::{Mode, Progress, Total};
+use crate::progress::{Mode, Progress, Total, as_json};
 use crate::summary::{Summary, print};
 use crate::watched::Watched;
 
@@ -92,6 +93,7 @@ fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Resul
             ("--abstain-cost", args.abstain_cost.is_some()),
             ("--abstain-rate", args.abstain_rate.is_some()),
             ("--risk-plot", args.risk_plot.is_some()),
+            ("--calibration", args.calibration.is_some()),
         ];
         (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
     } else {
@@ -100,6 +102,9 @@ fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Resul
     };
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("{option}: {sentence}")));
+    }
+    if args.calibration.is_some() && learner.about().forecast != Forecast::Probabilities {
+        return Err(Failure::usage(format!("--calibration: is about probabilities; {name} forecasts none")));
     }
     let most = 1.0 / learner.problem().classes as f64;
     if bandit && !(0.0..=most).contains(&floor) {
@@ -137,6 +142,8 @@ struct Learnt {
     certified: Option<Certified>,
     abstention: Option<Report>,
     numbers: BTreeMap<&'static str, Vec<f64>>,
+    weights: Vec<(String, f64)>,
+    calibration: Option<CalibrationReport>,
 }
 
 impl<'a> Session<'a> {
@@ -155,7 +162,8 @@ impl<'a> Session<'a> {
             .then(|| record(about, promised, learner.problem(), self.rows, args.stream.memory))
             .transpose()?;
         let risk_plot = args.risk_plot.as_deref().map(RiskPlot::open).transpose()?;
-        let mut sinks = ((self.progress, record), abstention(args, about)?);
+        let calibration = args.calibration.map(|of| Calibration::new(of == CalibrationOf::Classes));
+        let mut sinks = ((self.progress, record), (abstention(args, about)?, calibration));
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
                 .map_err(|error| run_failure(data_name(&args.stream.data), error))
@@ -169,10 +177,12 @@ impl<'a> Session<'a> {
         } else {
             (learn(learner.as_mut())?, None)
         };
-        let (record, abstention);
-        ((self.progress, record), abstention) = sinks;
+        let (record, abstention, calibration);
+        ((self.progress, record), (abstention, calibration)) = sinks;
         let abstention = abstention.map(|abstention| abstention.report());
-        self.progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
+        let calibration = calibration.map(|calibration| calibration.report());
+        let weights = learner.weights();
+        self.progress.finish_with(&score, learner.certificate(), weights.clone()).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let certified = record
             .filter(|_| score.rounds() > 0)
@@ -184,7 +194,8 @@ impl<'a> Session<'a> {
         let problem = learner.problem().clone();
         let numbers = learner.numbers().into_iter().collect();
         let values = learner.values();
-        let learnt = Learnt { name: about.name, values, problem, certified, abstention, numbers };
+        let name = about.name;
+        let learnt = Learnt { name, values, problem, certified, abstention, numbers, weights, calibration };
         let summary = self.summary(&score, learnt)?;
         if let (Some(plot), Some(report)) = (risk_plot, &summary.abstention) {
             plot.draw(about.name, report)?;
@@ -266,9 +277,16 @@ impl<'a> Session<'a> {
             })
             .transpose()?;
         let problem = learner.problem().clone();
-        let (abstention, numbers) = (None, BTreeMap::new());
-        let values = learner.values();
-        let learnt = Learnt { name: about.name, values, problem, certified, abstention, numbers };
+        let learnt = Learnt {
+            name: about.name,
+            values: learner.values(),
+            problem,
+            certified,
+            abstention: None,
+            numbers: BTreeMap::new(),
+            weights: Vec::new(),
+            calibration: None,
+        };
         let summary = self.summary(&score, learnt)?;
         if let Some(path) = &args.save {
             let schema = self.examples.reader.schema();
@@ -332,6 +350,8 @@ impl<'a> Session<'a> {
             large_rows: examples.encoder.large_rows,
             dropped_features: examples.reader.dropped_features(),
             resolved_parameters: learnt.values,
+            weights: as_json(&learnt.weights),
+            calibration: learnt.calibration,
             classes: learnt.problem.classes,
             features: learnt.problem.features,
             seed: self.options.seed,

@@ -62,7 +62,7 @@ fn every_default_is_printed() {
     }
     let run = folder.run("run --help").succeeded().stdout;
     for default in
-        ["[default: folklore]", "[default: 1000]", "[default: fail]", "[default: warn]", "[default: 4096]"]
+        ["[default: auto]", "[default: 1000]", "[default: fail]", "[default: warn]", "[default: 4096]"]
     {
         assert!(run.contains(default), "{default}");
     }

@@ -21,17 +21,20 @@ fn the_table_says_what_was_decided_and_how_it_went() {
         "a.csv: format csv, delimiter comma, header yes, label column \"label\" (number 3), numeric columns 1, categorical columns \"hue\"",
         "4 rows, 2 classes, 3 features, 2.0 non-zero a row",
         "with intercept, dense rows",
-        "learner  folklore: curvature=0.",
+        "learner  auto: budget=12.5 members=labels+pairs+shared@1+",
         "The model is in model.",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     let learner = ran.stderr.lines().find(|line| line.contains("learner  ")).unwrap();
-    assert!(learner.split_whitespace().all(|word| word.len() < 24), "too many digits to be read: {learner}");
+    assert!(
+        learner.split_whitespace().all(|word| word.len() < 24 || word.starts_with("members=")),
+        "too many digits to be read: {learner}"
+    );
     let table: Vec<&str> = ran.stderr.lines().skip_while(|line| !line.contains("rounds ")).collect();
     assert_eq!(
         table[0].split_whitespace().collect::<Vec<_>>().join(" "),
-        "rounds error last 1000 log-loss last 1000"
+        "rounds error last 1000 log-loss last 1000 largest weight"
     );
     let rounds: Vec<&str> = table[1..].iter().filter_map(|row| row.split_whitespace().next()).collect();
     assert_eq!(rounds, ["1", "2", "4", "The"], "the last row is there though it is no power");
@@ -80,7 +83,11 @@ fn json_has_every_number() {
     }
     let parameters = summary["resolved_parameters"].as_object().unwrap();
     let names: Vec<&String> = parameters.keys().collect();
-    assert_eq!(names, ["curvature", "linear_term", "norm", "radius", "regularization"]);
+    assert_eq!(names, ["budget", "members", "radius"]);
+    // Who leads is shown as it goes.
+    let weights = summary["weights"].as_object().unwrap().values();
+    let total: f64 = weights.map(|weight| weight.as_f64().unwrap()).sum();
+    assert!((total - 1.0).abs() < 1e-9, "{summary}");
 }
 
 #[test]
@@ -133,7 +140,10 @@ fn a_pipe_gives_the_numbers_of_the_file() {
     let text = libsvm(&rows(300, 3, 4));
     let folder = Folder::with("a.svm", &text);
     for scale in ["none", "unit", "maxabs", "standard"] {
-        let known = format!("--scale {scale} --set radius=4 --set classes=3 --set features=4 --json --quiet");
+        // What reads ahead of files only differs in the last bits.
+        let known = format!(
+            "--learner folklore --scale {scale} --set radius=4 --set classes=3 --set features=4 --json --quiet"
+        );
         let file = folder.run(&format!("run a.svm {known}")).succeeded().summary();
         for (data, options) in [(text.as_bytes(), ""), (&gzip(&text), "--format libsvm")] {
             let pipe = folder.run_with(&format!("run - {known} {options}"), data).succeeded().summary();
@@ -284,4 +294,24 @@ fn boosting_shows_its_edges() {
     assert_eq!(predicted.lines().count(), 300);
     // Late labels go through what was kept of a prediction.
     assert_eq!(folder.summary(&format!("{options} --delay 7"))["rounds"], 300);
+}
+
+#[test]
+fn calibration_is_shown_where_asked() {
+    let folder = Folder::with("a.svm", libsvm(&rows(600, 3, 4)));
+    let summary = folder.summary("a.svm --calibration=classes");
+    let rounds = |curve: &Value| -> u64 {
+        curve["bins"].as_array().unwrap().iter().map(|bin| bin["rounds"].as_u64().unwrap()).sum()
+    };
+    let report = &summary["calibration"];
+    let ece = report["ece"].as_f64().unwrap();
+    assert!(ece > 0.0 && ece < 0.1 && rounds(report) == 600, "{report}");
+    let classes = report["classes"].as_array().unwrap();
+    assert!(classes.len() == 3 && classes.iter().all(|curve| rounds(curve) == 600), "{report}");
+    assert!(folder.summary("a.svm").get("calibration").is_none());
+    let ran = folder.run("run a.svm --quiet --calibration").succeeded();
+    assert!(ran.stdout.contains("calibration            expected error 0.0"), "{}", ran.stdout);
+    folder
+        .run("run a.svm --quiet --calibration --learner perceptron")
+        .failed(1, "--calibration: is about probabilities; perceptron forecasts none");
 }

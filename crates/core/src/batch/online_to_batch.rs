@@ -127,6 +127,10 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
             && self.snapshots.iter_mut().all(|snapshot| snapshot.grow(classes, features))
     }
 
+    fn weights(&self) -> Vec<(String, f64)> {
+        self.learner.weights()
+    }
+
     fn certificate(&self) -> Option<f64> {
         self.learner.certificate()
     }

@@ -25,6 +25,7 @@ pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "zero rows",
         "a row of zeros falls into a leaf like any other, and its label is learnt there",
     ),
+    ("auto", "zero rows", "labels alone teach its members that count them"),
     ("ftrl", "allocation", "it keeps the rows that it learns"),
     ("kernel-aioli", "allocation", "it keeps the rows that it learns"),
     ("kernel-aioli", "zero rows", "the kernels of other rows with a row of zeros are not 0"),

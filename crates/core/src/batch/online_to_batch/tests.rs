@@ -303,4 +303,8 @@ fn wrappers_pass_everything_on() {
     assert!(told(&*plain).0[0].1.iter().any(|edge| *edge != 0.0));
     assert_eq!(told(&*plain), told(&plain));
     assert_eq!(told(&*plain), told(&sampled));
+    let auto = make("auto", 3);
+    let weights = OnlineLearner::weights(&*auto);
+    assert!(!weights.is_empty() && OnlineLearner::weights(&auto) == weights);
+    assert_eq!(OnlineToBatch::new(auto, 1, 0).weights(), weights);
 }
