@@ -120,14 +120,16 @@ impl<'a> Stream<'a> {
     /// Makes a learner, and what makes its examples.
     pub(crate) fn learner(&self, wanted: &Wanted, seed: u64) -> Result<(AnyModel, Encoder), Failure> {
         let (facts, accepts) = (&self.facts, wanted.entry.about.accepts);
-        let learner = wanted.entry.make_any(&wanted.settings.params, self.problem(), seed)?;
         // Among others that need scaling, too: every run is what it would be alone.
         let as_they_are = self.args.scale.is_none() && wanted.scale_free()?;
         let scaling = if as_they_are { Scaling::None } else { facts.scaling };
-        let radius = match (learner.problem().radius, facts.radius) {
-            (Some(radius), _) => radius,
-            (None, _) => f64::INFINITY,
-        };
+        let mut problem = self.problem();
+        if scaling != facts.scaling {
+            // That of the scaled rows, which this learner does not see.
+            problem.radius = None;
+        }
+        let learner = wanted.entry.make_any(&wanted.settings.params, problem, seed)?;
+        let radius = learner.problem().radius.unwrap_or(f64::INFINITY);
         let encoder = Encoder {
             classes: if accepts.classes == Classes::Real { 0 } else { facts.classes },
             labels: facts.labels.clone(),

@@ -54,6 +54,18 @@ fn every_run_is_that_of_run_to_the_bit() {
     assert!(runs[0]["large_rows"].as_u64() > Some(0) && runs[1]["large_rows"] == 0);
 }
 
+/// A learner to which units make no difference sees rows as they are, also beside one that has them scaled.
+#[test]
+fn rows_are_scaled_only_for_those_who_need_it() {
+    let folder = folder();
+    let compare =
+        "compare a.svm --learners ogd,adaboost-olm --set adaboost-olm.copies=3 --limit 300 --json --quiet";
+    let objects = folder.run(compare).succeeded().objects();
+    let alone = folder.summary("a.svm --learner adaboost-olm --set copies=3 --limit 300");
+    assert_eq!(objects[1]["errors"], alone["errors"]);
+    assert_eq!((&objects[1]["large_rows"], &objects[1]["numbers"]), (&Value::from(0), &alone["numbers"]));
+}
+
 #[test]
 fn means_and_spread_are_those_of_the_seeds() {
     let folder = folder();
