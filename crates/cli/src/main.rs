@@ -6,6 +6,7 @@ mod failure;
 mod note;
 mod open;
 mod progress;
+mod report;
 mod settings;
 mod summary;
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => cmd::generate::run(args),
         Command::Demo(args) => cmd::demo::run(args),
         Command::Trace(args) => cmd::trace::run(args),
+        Command::Reproduce(args) => cmd::reproduce::run(args),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut script);

@@ -53,6 +53,7 @@ pub fn run_bandit<L: BanditLearner + ?Sized>(
             target,
             round,
             certificate: &|| None,
+            bound: &|| None,
         };
         sink.observe(&outcome, &score)?;
         late.learn(learner, &example, &decision);

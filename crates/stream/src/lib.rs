@@ -20,6 +20,7 @@ mod options;
 pub mod plot;
 mod read_error;
 mod reader;
+pub mod report;
 mod row;
 pub mod run;
 pub mod saved;

@@ -44,6 +44,8 @@ pub struct Outcome<'a> {
     pub round: RoundScore,
     /// The learner's certificate over the rounds before this one. Costs a pass over its state.
     pub certificate: &'a dyn Fn() -> Option<f64>,
+    /// The theorem's bound on the regret over the rounds before this one.
+    pub bound: &'a dyn Fn() -> Option<f64>,
 }
 
 /// Watches a run.
@@ -116,6 +118,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 score.add(round);
             }
             let certificate = || learner.certificate();
+            let bound = || learner.guarantee()?.regret_bound();
             let outcome = Outcome {
                 example,
                 prediction: &prediction,
@@ -123,6 +126,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 target,
                 round,
                 certificate: &certificate,
+                bound: &bound,
             };
             sink.observe(&outcome, &score)?;
             late.update(learner, example, &prediction);

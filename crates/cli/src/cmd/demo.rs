@@ -94,8 +94,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         y_label: "error rate".to_owned(),
         lines: results
             .iter_mut()
-            .map(|run| Line { name: run.name.to_owned(), points: std::mem::take(&mut run.points) })
+            .map(|run| Line {
+                name: run.name.to_owned(),
+                points: std::mem::take(&mut run.points),
+                ..Line::default()
+            })
             .collect(),
+        ..Chart::default()
     };
     let image = render(&chart).map_err(Failure::data)?;
     plot.write_all(&image).and_then(|()| plot.finish()).map_err(plot_failure)?;

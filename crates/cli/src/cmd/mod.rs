@@ -6,5 +6,6 @@ pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod merge;
 pub(crate) mod predict;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod trace;

@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, open};
 use crate::progress::{Mode, Progress};
+use crate::report::{Ending, Report};
 use crate::summary::{Summary, print};
 
 /// Learns the stream.
@@ -59,7 +60,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
-    let session = Session { args, mode, rows, options, examples, progress };
+    let report = args.report.as_ref().map(|path| Report::open(path, forecast, &decisions)).transpose()?;
+    let session = Session { args, mode, rows, options, examples, progress, report };
     match learner {
         AnyModel::Full(learner) => session.full(learner),
         AnyModel::Bandit(learner) => session.bandit(learner),
@@ -90,6 +92,7 @@ struct Session<'a> {
     options: RunOptions,
     examples: ReadExamples,
     progress: Progress,
+    report: Option<Report>,
 }
 
 /// What the summary says of a learner.
@@ -111,7 +114,7 @@ impl<'a> Session<'a> {
             )));
         }
         let record = args.certify.then(|| record(learner.as_ref(), self.rows, args.memory)).transpose()?;
-        let mut sinks = (self.progress, record);
+        let mut sinks = (self.progress, (record, self.report.take()));
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
                 .map_err(|error| run_failure(data_name(&args.data), error))
@@ -125,18 +128,29 @@ impl<'a> Session<'a> {
         } else {
             (learn(learner.as_mut())?, None)
         };
-        let record;
-        (self.progress, record) = sinks;
+        let (record, report);
+        (self.progress, (record, report)) = sinks;
         self.progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let certified = record
+            .as_ref()
             .filter(|_| score.rounds() > 0)
-            .map(|record| certify(&record, learner.as_ref(), args.delay, self.examples.encoder.large_rows))
+            .map(|record| certify(record, learner.as_ref(), args.delay, self.examples.encoder.large_rows))
             .transpose()
             .map_err(|error| Failure::data(format!("--certify: {error}")))?;
         let problem = learner.problem().clone();
         let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
         let summary = self.summary(&score, learnt)?;
+        if let Some(report) = report {
+            report.write(&Ending {
+                score: &score,
+                summary: &summary,
+                labels: &self.examples.encoder.labels,
+                record: record.as_ref(),
+                certificate: learner.certificate(),
+                bound: learner.guarantee().and_then(|guarantee| guarantee.regret_bound()),
+            })?;
+        }
         // The models first: whether somebody reads the summary is not their concern.
         let schema = self.examples.reader.schema();
         let write = |mut archive: Archive, path: &Path| {
@@ -162,14 +176,29 @@ impl<'a> Session<'a> {
     /// Only whether the played label was right is revealed.
     fn bandit(mut self, mut learner: Box<dyn BanditModel>) -> Result<(), Failure> {
         let args = self.args;
-        let score = run_bandit(&mut self.examples, learner.as_mut(), &mut self.progress, &self.options)
+        let mut sinks = (self.progress, self.report.take());
+        let score = run_bandit(&mut self.examples, learner.as_mut(), &mut sinks, &self.options)
             .map_err(|error| run_failure(data_name(&args.data), error))?;
+        let report;
+        (self.progress, report) = sinks;
         self.progress.finish(&score, None).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let problem = learner.problem().clone();
         let learnt =
             Learnt { name: learner.about().name, values: learner.values(), problem, certified: None };
         let summary = self.summary(&score, learnt)?;
+        if let Some(report) = report {
+            let labels = &self.examples.encoder.labels;
+            let (certificate, bound) = (None, None);
+            report.write(&Ending {
+                score: &score,
+                summary: &summary,
+                labels,
+                record: None,
+                certificate,
+                bound,
+            })?;
+        }
         close(summary, &score, self.mode, seconds, args.window)
     }
 

@@ -1,0 +1,86 @@
+//! `--report FILE`: the run as one HTML page.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use noregret::algorithm::Forecast;
+use noregret::example::Label;
+use noregret::replace::Replacement;
+use noregret_stream::certify::Record;
+use noregret_stream::labels::Labels;
+use noregret_stream::report::{Page, Watch};
+use noregret_stream::run::{Outcome, Sink};
+use noregret_stream::score::Score;
+
+use crate::failure::Failure;
+use crate::open::data_name;
+use crate::summary::Summary;
+
+/// The report of a run that is under way.
+pub(crate) struct Report {
+    path: PathBuf,
+    file: Replacement,
+    watch: Watch,
+    decisions: Vec<(String, String)>,
+}
+
+/// What a learner has to say when the run is over.
+pub(crate) struct Ending<'a> {
+    pub(crate) score: &'a Score,
+    pub(crate) summary: &'a Summary<'a>,
+    pub(crate) labels: &'a Labels,
+    pub(crate) record: Option<&'a Record>,
+    pub(crate) certificate: Option<f64>,
+    pub(crate) bound: Option<f64>,
+}
+
+impl Report {
+    /// A report at `path`, which must be writable: better refused before the run than after.
+    pub(crate) fn open(
+        path: &Path,
+        forecast: Forecast,
+        decisions: &[(&'static str, String)],
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            path: path.to_owned(),
+            file: Replacement::open(path).map_err(|error| failure(path, &error))?,
+            watch: Watch::new(forecast),
+            decisions: decisions.iter().map(|(what, how)| ((*what).to_owned(), how.clone())).collect(),
+        })
+    }
+
+    /// Writes the page.
+    pub(crate) fn write(mut self, ending: &Ending<'_>) -> Result<(), Failure> {
+        let Ending { score, summary, labels, record, .. } = ending;
+        self.watch.finish(score, ending.certificate, ending.bound);
+        let certified = summary.certified.as_ref();
+        let weights = certified.and_then(|certified| certified.weights.as_ref());
+        let rounds = self.watch.promised_rounds();
+        let comparator = record.zip(weights).map(|(record, weights)| record.losses_after(weights, &rounds));
+        let classes = if labels.is_empty() { 0 } else { summary.classes };
+        let page = Page {
+            learner: summary.learner,
+            data: data_name(summary.data),
+            watch: &self.watch,
+            labels: (0..classes).map(|class| labels.name(Label::from(class)).into_owned()).collect(),
+            decisions: self.decisions,
+            certified,
+            comparator,
+            summary: serde_json::to_value(summary).expect("plain numbers"),
+        };
+        let mut file = self.file;
+        file.write_all(page.html().as_bytes())
+            .and_then(|()| file.finish())
+            .map_err(|error| failure(&self.path, &error))
+    }
+}
+
+fn failure(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::data(format!("--report {}: cannot be written: {error}", path.display()))
+}
+
+impl Sink for Report {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.watch.observe(outcome, score)
+    }
+}

@@ -1,0 +1,131 @@
+//! Every theorem at work: regret, certificate and bound over time, or mistakes and their bound, of every learner that has one.
+
+use noregret::learner::{Classes, Feedback};
+use noregret::param::{Value, Values};
+use noregret::registry::{ALGORITHMS, Entry};
+use noregret_stream::plot::{Chart, Figure, Scale};
+use serde::Deserialize;
+
+use super::line;
+use crate::outcome::{Claim, Outcome, Table, number};
+use crate::play::{Contender, Held, hold, log_spaced, parallel};
+use crate::source::Source;
+use crate::{Context, ExperimentError};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    rounds: u64,
+    classes: u64,
+    features: u64,
+    seed: u64,
+    /// The comparators' norm.
+    norm: f64,
+}
+
+/// A softmax stream whose shape the learner can take.
+fn stream(entry: &Entry, config: &Config, features: u64) -> Source<'static> {
+    let classes = if entry.about.accepts.classes == Classes::Two { 2 } else { config.classes };
+    let values: Values = [("classes", classes), ("features", features)]
+        .map(|(name, value)| (name.to_owned(), Value::Integer(value)))
+        .into_iter()
+        .collect();
+    // Rows are Gaussian of norm about 1; none of a few thousand is beyond 4.
+    Source::Made {
+        recipe: "softmax",
+        values,
+        rows: config.rounds,
+        seed: config.seed,
+        radius: 4.0,
+        sparse: false,
+    }
+}
+
+fn held(entry: &'static Entry, config: &Config) -> Result<Option<Held>, ExperimentError> {
+    let mut contender = Contender::new(entry.about.name, &[]);
+    if entry.param("norm").is_some() && !entry.about.name.starts_with("gaptron") {
+        contender = Contender::new(entry.about.name, &[("norm", config.norm)]);
+    }
+    let checkpoints = log_spaced(config.rounds, 8);
+    match hold(&contender, &stream(entry, config, config.features), &checkpoints[..checkpoints.len() - 1]) {
+        // Some learners are for one or two features.
+        Err(ExperimentError::Param(_)) => {
+            hold(&contender, &stream(entry, config, 2), &checkpoints[..checkpoints.len() - 1])
+        }
+        result => result,
+    }
+}
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
+    let config: Config = context.config();
+    let entries: Vec<&Entry> = (ALGORITHMS.iter())
+        .filter(|entry| entry.feedback != Feedback::Bandit && entry.about.accepts.classes != Classes::Real)
+        .collect();
+    let results = parallel(context.options.threads, &entries, |entry| held(entry, &config))?;
+    let mut points = Table::new(&["learner", "rounds", "regret", "certificate", "bound"]);
+    let mut summary =
+        Table::new(&["learner", "against", "loss or mistakes", "regret", "certificate", "bound"]);
+    let (mut claims, mut charts) = (Vec::new(), Vec::new());
+    for (entry, held) in entries.iter().zip(results) {
+        let Some(Held { certified, over_time }) = held else { continue };
+        let name = entry.about.name;
+        let shown = |value: Option<f64>| value.map_or_else(String::new, number);
+        summary.push(vec![
+            name.to_owned(),
+            certified.comparator.clone(),
+            number(certified.learner_loss),
+            shown(certified.regret),
+            shown(certified.certificate),
+            shown(certified.bound),
+        ]);
+        let (Some(bound), None) = (certified.bound, certified.no_bound_because.as_ref()) else { continue };
+        if certified.regret.is_none() {
+            claims.push(Claim::at_most(
+                format!("{name}: mistakes are below their bound"),
+                certified.learner_loss,
+                bound,
+            ));
+            continue;
+        }
+        let mut lines = [("regret", vec![]), ("certificate", vec![]), ("bound", vec![])];
+        let mut excess = f64::NEG_INFINITY;
+        for moment in &over_time {
+            let regret = moment.comparator.map(|comparator| moment.loss - comparator);
+            for (line, value) in lines.iter_mut().zip([regret, moment.certificate, moment.bound]) {
+                line.1.extend(value.map(|value| (moment.rounds as f64, value)));
+            }
+            for promise in [moment.certificate, moment.bound].into_iter().flatten() {
+                excess = excess.max(regret.unwrap_or(f64::NAN) - promise);
+            }
+            points.push(vec![
+                name.to_owned(),
+                moment.rounds.to_string(),
+                shown(regret),
+                shown(moment.certificate),
+                shown(moment.bound),
+            ]);
+        }
+        let says = format!("{name}: regret is below certificate and bound at all times (largest excess)");
+        claims.push(Claim::at_most(says, excess, 1e-6));
+        charts.push(Chart {
+            title: name.to_owned(),
+            x_label: "rounds".to_owned(),
+            y_label: "nats".to_owned(),
+            x_scale: Scale::Log,
+            y_scale: Scale::SymLog,
+            lines: lines
+                .into_iter()
+                .filter(|(_, points)| !points.is_empty())
+                .map(|(name, points)| line(name, points))
+                .collect(),
+            ..Chart::default()
+        });
+    }
+    let title = format!("Regret, certificate and bound on a softmax stream of {} rounds", config.rounds);
+    let notes = vec![
+        "Regret over time is against the predictor that is best over the whole stream. Learners of mistakes have one number \
+         and one bound each. Binary learners have a stream of two classes, `aggregating` one of two features."
+            .to_owned(),
+    ];
+    Ok(Outcome { claims, figure: Figure { title, columns: 3, charts }, points, summary, notes })
+}
