@@ -182,3 +182,20 @@ pub fn find(name: &str) -> Result<&'static Figure, String> {
         format!("there is no figure '{name}'{near}; there are {}", names().collect::<Vec<_>>().join(", "))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever changes a configuration must change both sizes alike; the fields are checked by the quick figures.
+    #[test]
+    fn both_sizes_have_the_same_fields() {
+        for figure in FIGURES {
+            let keys = |size| -> Vec<String> {
+                figure.config(size).as_object().expect("an object").keys().cloned().collect()
+            };
+            assert_eq!(keys(Size::Quick), keys(Size::Full), "{}", figure.name);
+        }
+        assert_eq!(find("soba-fig2").map(|figure| figure.name), Ok("soba-fig2"));
+    }
+}

@@ -9,6 +9,7 @@ use noregret::param::{Value, Values};
 use noregret::registry::{Entry, find};
 use noregret_stream::bandit::run_bandit;
 use noregret_stream::certify::{Certified, Record};
+use noregret_stream::delay::Lateness;
 use noregret_stream::run::{Outcome, RunOptions, Sink, run};
 use noregret_stream::score::Score;
 
@@ -82,7 +83,7 @@ impl Sink for Checkpoints<'_> {
 
 fn options(entry: &Entry, seed: u64) -> RunOptions {
     let forecast = entry.about.forecast;
-    RunOptions { forecast, delay: 0, look_ahead: true, window: 1, limit: None, seed }
+    RunOptions { forecast, delay: Lateness::default(), look_ahead: true, window: 1, limit: None, seed }
 }
 
 /// Runs `contender` over `source`, its own draws from `seed`.

@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use clap::builder::{BoolishValueParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use noregret::algorithm::Forecast;
 use noregret::merge::Merge;
+use noregret_stream::curve::Measure;
+use noregret_stream::delay::Lateness;
 use noregret_stream::encode::LargeRow;
 use noregret_stream::examples::BadRows;
+use noregret_stream::run::RunOptions;
 use noregret_stream::scale::Scaling;
 use noregret_stream::{Format, ReadOptions};
 
@@ -25,8 +29,22 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Learn a stream: predict every row, score the prediction, learn from the label, once, in order
     Run(RunArgs),
+    /// Run many learners, parameters and seeds over one pass of the data, and compare them
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
     /// Predict with a saved model, without learning
     Predict(PredictArgs),
+    /// Learn from a decision log, as it happened: the model becomes what it was, to the bit
+    Replay(ReplayArgs),
+    /// Estimate from a decision log what another policy or model would have earned
+    #[command(
+        after_help = "ips, snips and dr need every label that the policy plays to have a logged probability \
+        above 0. dm and dr estimate rewards by a learner for each label, which is asked before it learns, in the order of the \
+        log: so dr is unbiased whatever the learner, also where the logging policy learnt meanwhile. A model is evaluated \
+        fairly on decisions that it has not learnt from. Lines may give \"evaluation\" (the policy's distribution) and \
+        \"estimates\" (of rewards) themselves. Of Vowpal Wabbit's action:cost:probability, the reward is minus the cost."
+    )]
+    Evaluate(EvaluateArgs),
     /// Show the learners, or all about one of them
     List(ListArgs),
     /// Show what is in a model file
@@ -49,6 +67,16 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
 }
 
+const COMPARE_EXAMPLES: &str = "\
+Every learner is run with every combination of its values, each exactly as `noregret run` would. Bandit learners hear \
+only whether the label that they played was right.
+
+Examples:
+  noregret compare data.csv --learners ogd,folklore --plot curves.svg
+  noregret compare data.csv --learners ogd --set rate=0.01..10*10 --sort log-loss
+  noregret compare data.csv --learners banditron,soba \\
+      --set exploration=2^-9..2^-3*2 --set soba.regularization=1 --repeats 5";
+
 /// Zero of these would be nothing at all.
 fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser<T> {
     RangedU64ValueParser::new().range(1..)
@@ -58,7 +86,7 @@ fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// Format: libsvm, vw, csv or ndjson [default: recognised]
+    /// Format: libsvm, vw, csv, ndjson or parquet [default: recognised]
     #[arg(long)]
     pub(crate) format: Option<Format>,
     /// Label column of CSV (name, or number from 1) or key of NDJSON [default: label, class, target, y; or the last]
@@ -124,21 +152,11 @@ pub(crate) enum Told {
     Bandit,
 }
 
-/// Arguments of `noregret run`.
+/// A stream, and how it is learnt, whoever learns it.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct RunArgs {
+pub(crate) struct StreamArgs {
     /// The data: a file, or - for standard input
     pub(crate) data: String,
-    /// The learner, see `noregret list` [default: folklore]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) learner: Option<String>,
-    /// A parameter, see `noregret list NAME`; for a pipe also classes and features
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// What the learner is told: the label, or only whether the label that it played was right [default: what the learner
-    /// learns from]
-    #[arg(long, value_enum)]
-    pub(crate) feedback: Option<Told>,
     /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default:
     /// standard; maxabs for more than 1024 columns]
     #[arg(long)]
@@ -149,9 +167,9 @@ pub(crate) struct RunArgs {
     /// What to do with a row beyond the learner's radius: warn, clip or error
     #[arg(long, value_name = "ACTION", default_value_t = LargeRow::Warn)]
     pub(crate) on_large_row: LargeRow,
-    /// Labels arrive this many rounds late
-    #[arg(long, value_name = "ROUNDS", default_value_t = 0)]
-    pub(crate) delay: usize,
+    /// Labels arrive this many rounds late: a number, or geometric:MEAN or uniform:MAX to draw one for every row
+    #[arg(long, value_name = "ROUNDS", default_value_t = Lateness::default())]
+    pub(crate) delay: Lateness,
     /// Rounds that the windowed scores are over
     #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>())]
     pub(crate) window: usize,
@@ -161,7 +179,63 @@ pub(crate) struct RunArgs {
     /// Seed of everything that is drawn
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Continue with a saved model
+    /// Runs of each learner that draws anything, with the seeds SEED, SEED + 1 and so on; mean and spread are shown
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<u64>())]
+    pub(crate) repeats: u64,
+    /// How many runs may work at a time; results do not depend on it [default: one a core]
+    #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
+    pub(crate) threads: Option<usize>,
+    /// JSON on standard output, one object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Most memory for the learners' states, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub(crate) memory: u64,
+    #[command(flatten)]
+    pub(crate) reading: DataArgs,
+}
+
+impl StreamArgs {
+    /// How a learner of `forecast` runs; rows may be read ahead unless they come through a pipe.
+    pub(crate) fn run_options(&self, forecast: Forecast, pipe: bool, seed: u64) -> RunOptions {
+        RunOptions {
+            forecast,
+            delay: self.delay,
+            look_ahead: !pipe,
+            window: self.window,
+            limit: self.limit,
+            seed,
+        }
+    }
+}
+
+/// Arguments of `noregret run`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RunArgs {
+    /// The learner, see `noregret list` [default: folklore]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) learner: Option<String>,
+    /// A parameter, see `noregret list NAME`; for a pipe also classes and features
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// What the learner is told: the label, or only whether the label that it played was right [default: what the learner
+    /// learns from]
+    #[arg(long, value_enum)]
+    pub(crate) feedback: Option<Told>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+    /// Play every label at least with this probability, by playing a uniformly random one now and then; importance weights
+    /// know it. The guarantees of learners that explore at a rate hold with the rate that results
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    pub(crate) exploration_floor: f64,
+    /// Under bandit feedback, write every decision and what was heard of it to a new log: .ndjson, .gz or .zst
+    /// [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+    /// Continue with a saved model; a bandit learner's labels go on being drawn where they stopped
     #[arg(long, value_name = "MODEL")]
     pub(crate) load: Option<PathBuf>,
     /// Save the model when the stream is over
@@ -184,17 +258,41 @@ pub(crate) struct RunArgs {
     /// Write a page about the run, to be looked at in a browser
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Progress and summary as one JSON object a line, on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Most memory that the learner's state may take, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4096)]
-    pub(crate) memory: u64,
+}
+
+/// Arguments of `noregret compare`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CompareArgs {
+    /// The learners, see `noregret list`
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', required = true)]
+    pub(crate) learners: Vec<String>,
+    /// Values of a parameter, of one learner (ogd.rate=0.1,1,10) or of all (norm=5,10); a range is FROM..TO*FACTOR or
+    /// FROM..TO+STEP; for a pipe also classes and features
+    #[arg(long, value_name = "[LEARNER.]NAME=VALUES")]
+    pub(crate) set: Vec<String>,
+    /// What the table is sorted by; error is squared loss for real-valued targets
+    #[arg(long, value_name = "BY", value_enum, default_value_t = SortBy::Error)]
+    pub(crate) sort: SortBy,
+    /// Draw learning curves: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Write a page with the curves and the table, to be looked at in a browser
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    /// What the curves show: error or log-loss over the window, running-error or running-log-loss over all rounds so far
+    #[arg(long, value_name = "WHAT", default_value_t = Measure::Error)]
+    pub(crate) curve: Measure,
     #[command(flatten)]
-    pub(crate) reading: DataArgs,
+    pub(crate) stream: StreamArgs,
+}
+
+/// What the table of `noregret compare` is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortBy {
+    Given,
+    Error,
+    LogLoss,
+    Speed,
 }
 
 /// Arguments of `noregret predict`.
@@ -207,6 +305,10 @@ pub(crate) struct PredictArgs {
     /// Print the probabilities of all classes as NDJSON, instead of one label a line
     #[arg(long)]
     pub(crate) probabilities: bool,
+    /// Always the label with the best score, also from learners that draw their labels: for when nobody will tell the
+    /// learner anything, so that there is nothing to explore for
+    #[arg(long)]
+    pub(crate) greedy: bool,
     /// Write to a file, which appears when it is complete; - is standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -215,6 +317,87 @@ pub(crate) struct PredictArgs {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) reading: DataArgs,
+}
+
+/// Arguments of `noregret replay`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReplayArgs {
+    /// The log, as `noregret run --log` writes it; - for standard input
+    pub(crate) log: String,
+    /// Save the model after the last line [default: nowhere]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) save: Option<PathBuf>,
+    /// The model that the log goes on from, if it does [default: none]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) load: Option<PathBuf>,
+    /// How many decisions may wait for feedback at one time; beyond that, the oldest are forgotten
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
+    pub(crate) pending: usize,
+    /// Most memory that the learner's state may take, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub(crate) memory: u64,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What becomes of decisions that were never answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Missing {
+    Skip,
+    Wrong,
+}
+
+/// Arguments of `noregret evaluate`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EvaluateArgs {
+    /// The log: a file, as `noregret run --log` writes it, or of your own making
+    pub(crate) log: String,
+    /// The policy: uniform, constant:LABEL, logged, or greedy (the logged distribution's best label) [default: the
+    /// log's own "evaluation"]
+    #[arg(long, value_name = "POLICY", conflicts_with = "model")]
+    pub(crate) policy: Option<String>,
+    /// A saved model as the policy: what it would play [default: none]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<PathBuf>,
+    /// Of the model, always the label with the best score
+    #[arg(long, requires = "model")]
+    pub(crate) greedy: bool,
+    /// Clip importance weights to this: less variance, some bias [default: no clipping]
+    #[arg(long, value_name = "WEIGHT", value_parser = positive)]
+    pub(crate) clip: Option<f64>,
+    /// Confidence of the intervals
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = inner_fraction)]
+    pub(crate) confidence: f64,
+    /// What becomes of decisions that were never answered: skip, or wrong
+    #[arg(long, value_enum, default_value_t = Missing::Skip)]
+    pub(crate) missing: Missing,
+    /// The learner of two classes that estimates rewards for dm and dr, or none [default: folklore; folklore-diag for
+    /// more than 64 features]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reward_learner: Option<String>,
+    /// Format: ndjson or vw [default: by the ending, or ndjson]
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+    /// What to do with a line that is no decision: fail, skip, or skip at most N
+    #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
+    pub(crate) on_bad_row: BadRows,
+    /// How many decisions may wait for feedback at one time; beyond that, the oldest count as never answered
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
+    pub(crate) pending: usize,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| format!("{text:?} is no finite number > 0"))
+}
+
+fn inner_fraction(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
+    number.ok_or_else(|| format!("{text:?} is no number between 0 and 1"))
 }
 
 /// Arguments of `noregret list`.
@@ -268,7 +451,7 @@ pub(crate) struct GenerateArgs {
     /// Where to write; the ending tells format and compression, as in rows.csv.gz
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) output: String,
-    /// Format: libsvm, vw, csv or ndjson [default: by the ending, or libsvm]
+    /// Format: libsvm, vw, csv, ndjson or parquet [default: by the ending, or libsvm]
     #[arg(long)]
     pub(crate) format: Option<Format>,
 }

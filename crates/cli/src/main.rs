@@ -2,13 +2,20 @@
 
 mod args;
 mod cmd;
+mod comparison;
+mod facts;
 mod failure;
+mod log_file;
 mod note;
 mod open;
+mod pass;
+mod plot;
 mod progress;
 mod report;
 mod settings;
 mod summary;
+mod sweep;
+mod watched;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -32,7 +39,10 @@ fn main() -> ExitCode {
     };
     let result = match &cli.command {
         Command::Run(args) => cmd::run::run(args),
+        Command::Compare(args) => cmd::compare::run(args),
         Command::Predict(args) => cmd::predict::run(args),
+        Command::Replay(args) => cmd::replay::run(args),
+        Command::Evaluate(args) => cmd::evaluate::run(args),
         Command::List(args) => cmd::list::run(args),
         Command::Inspect(args) => cmd::inspect::run(args),
         Command::Merge(args) => cmd::merge::run(args),

@@ -1,6 +1,8 @@
 //! Progress: a table and a bar for people, JSON lines for programs.
 
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,6 +11,7 @@ use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
 
+use crate::args::StreamArgs;
 use crate::note::note;
 
 /// Where progress goes.
@@ -22,11 +25,34 @@ pub(crate) enum Mode {
     Quiet,
 }
 
+impl Mode {
+    /// The one that is asked for.
+    pub(crate) fn of(args: &StreamArgs) -> Self {
+        match (args.json, args.quiet) {
+            (true, _) => Mode::Json,
+            (false, true) => Mode::Quiet,
+            (false, false) => Mode::Table,
+        }
+    }
+}
+
+/// What there is to measure a run against.
+pub(crate) enum Total {
+    /// So many rows.
+    Rows(u64),
+    /// The bytes of a file, of which so many have been read.
+    Bytes(u64, Arc<AtomicU64>),
+    /// Nothing: a pipe.
+    Unknown,
+}
+
 /// Shows a run while it goes on. The only place with a clock.
 pub(crate) struct Progress {
     mode: Mode,
     forecast: Forecast,
     bar: Option<ProgressBar>,
+    /// Bytes read, if the bar goes by them.
+    position: Option<Arc<AtomicU64>>,
     started: Instant,
     next_row: u64,
     /// Rounds of the last row shown.
@@ -51,17 +77,17 @@ struct ProgressLine<'a> {
 }
 
 impl Progress {
-    /// Progress of a run of `total` rows, if that is known.
+    /// Progress of a run of `total`.
     ///
     /// `certificates` adds a column with the learner's live certificate.
     pub(crate) fn new(
         mode: Mode,
         forecast: Forecast,
-        total: Option<u64>,
+        total: Total,
         window: usize,
         certificates: bool,
     ) -> Self {
-        let bar = (mode == Mode::Table && std::io::stderr().is_terminal()).then(|| bar(total));
+        let bar = (mode == Mode::Table && std::io::stderr().is_terminal()).then(|| bar(&total));
         if mode == Mode::Table {
             let text = header(forecast, window, certificates);
             match &bar {
@@ -70,10 +96,15 @@ impl Progress {
             }
         }
         let started = Instant::now();
+        let position = match total {
+            Total::Bytes(_, position) => Some(position),
+            _ => None,
+        };
         Self {
             mode,
             forecast,
             bar,
+            position,
             started,
             next_row: 1,
             shown: 0,
@@ -146,13 +177,62 @@ impl Progress {
     }
 }
 
+/// Shows how far a pass with many runs has come.
+pub(crate) struct PassProgress {
+    mode: Mode,
+    bar: Option<ProgressBar>,
+    started: Instant,
+    rows: u64,
+    next_line: u64,
+}
+
+impl PassProgress {
+    /// Progress of a pass over `total` rows, if that is known.
+    pub(crate) fn new(mode: Mode, total: Option<u64>) -> Self {
+        let bar = (mode == Mode::Table && std::io::stderr().is_terminal())
+            .then(|| bar(&total.map_or(Total::Unknown, Total::Rows)));
+        Self { mode, bar, started: Instant::now(), rows: 0, next_line: 10_000 }
+    }
+
+    /// Time since the start.
+    pub(crate) fn clock(&self) -> impl Fn() -> Duration + Sync + use<> {
+        let started = self.started;
+        move || started.elapsed()
+    }
+
+    /// `rows` more were read.
+    pub(crate) fn read(&mut self, rows: u64) {
+        self.rows += rows;
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.rows);
+        } else if self.mode == Mode::Table && self.rows >= self.next_line {
+            self.next_line = after(self.rows);
+            note(format_args!("{:>9}  rows after {:.1} s", self.rows, self.started.elapsed().as_secs_f64()));
+        }
+    }
+
+    /// The pass is over; the seconds that it took.
+    pub(crate) fn finish(self) -> f64 {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        self.started.elapsed().as_secs_f64().max(1e-9)
+    }
+}
+
 impl Sink for Progress {
     fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
         self.rows += 1;
         if let Some(bar) = &self.bar
             && self.rows.is_multiple_of(256)
         {
-            bar.set_position(self.rows);
+            match &self.position {
+                Some(position) => {
+                    bar.set_position(position.load(Ordering::Relaxed));
+                    bar.set_message(self.rows.to_string());
+                }
+                None => bar.set_position(self.rows),
+            }
         }
         if outcome.target.is_some() && score.rounds() == self.next_row {
             self.next_row = after(self.next_row);
@@ -176,16 +256,24 @@ fn after(round: u64) -> u64 {
     }
 }
 
-fn bar(total: Option<u64>) -> ProgressBar {
-    let style = |template: &str| ProgressStyle::with_template(template).expect("a template without errors");
+pub(crate) const TICK: Duration = Duration::from_millis(200);
+
+pub(crate) fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a template without errors")
+}
+
+fn bar(total: &Total) -> ProgressBar {
     let bar = match total {
-        Some(total) => ProgressBar::new(total)
+        Total::Rows(total) => ProgressBar::new(*total)
             .with_style(style("{bar:30} {percent:>3}%  {human_pos} rows  {per_sec}  {eta} left")),
-        None => {
+        Total::Bytes(total, _) => {
+            ProgressBar::new(*total).with_style(style("{bar:30} {percent:>3}%  {msg} rows  {eta} left"))
+        }
+        Total::Unknown => {
             ProgressBar::new_spinner().with_style(style("{spinner} {human_pos} rows  {per_sec}  {elapsed}"))
         }
     };
-    bar.enable_steady_tick(Duration::from_millis(200));
+    bar.enable_steady_tick(TICK);
     bar
 }
 

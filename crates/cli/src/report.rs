@@ -16,10 +16,29 @@ use crate::failure::Failure;
 use crate::open::data_name;
 use crate::summary::Summary;
 
-/// The report of a run that is under way.
-pub(crate) struct Report {
+/// The file of a page to come, known from the start to be writable.
+pub(crate) struct PageFile {
     path: PathBuf,
     file: Replacement,
+}
+
+impl PageFile {
+    /// Begins the file at `path`.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let file = Replacement::open(path).map_err(|error| failure(path, &error))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Writes the page.
+    pub(crate) fn write(self, html: &str) -> Result<(), Failure> {
+        let Self { path, mut file } = self;
+        file.write_all(html.as_bytes()).and_then(|()| file.finish()).map_err(|error| failure(&path, &error))
+    }
+}
+
+/// The report of a run that is under way.
+pub(crate) struct Report {
+    file: PageFile,
     watch: Watch,
     decisions: Vec<(String, String)>,
 }
@@ -35,15 +54,14 @@ pub(crate) struct Ending<'a> {
 }
 
 impl Report {
-    /// A report at `path`, which must be writable: better refused before the run than after.
+    /// A report at `path`.
     pub(crate) fn open(
         path: &Path,
         forecast: Forecast,
         decisions: &[(&'static str, String)],
     ) -> Result<Self, Failure> {
         Ok(Self {
-            path: path.to_owned(),
-            file: Replacement::open(path).map_err(|error| failure(path, &error))?,
+            file: PageFile::open(path)?,
             watch: Watch::new(forecast),
             decisions: decisions.iter().map(|(what, how)| ((*what).to_owned(), how.clone())).collect(),
         })
@@ -68,10 +86,7 @@ impl Report {
             comparator,
             summary: serde_json::to_value(summary).expect("plain numbers"),
         };
-        let mut file = self.file;
-        file.write_all(page.html().as_bytes())
-            .and_then(|()| file.finish())
-            .map_err(|error| failure(&self.path, &error))
+        self.file.write(&page.html())
     }
 }
 

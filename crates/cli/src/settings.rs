@@ -26,7 +26,7 @@ impl Settings {
             let (name, value) = word.split_once('=').ok_or_else(|| {
                 Failure::usage(format!("--set {word}: must be name=value, as in --set norm=2"))
             })?;
-            let (name, value) = (name.trim(), Value::from(value.trim()));
+            let (name, value) = (name.trim(), read(value.trim()));
             let given = match name {
                 "classes" => settings.classes.replace(count(name, &value)?).is_some(),
                 "features" => settings.features.replace(count(name, &value)?).is_some(),
@@ -59,6 +59,17 @@ impl Settings {
         let features = self.features.ok_or_else(|| Failure::usage("--set features=D: must be given"))?;
         Ok(Problem::new(classes as usize, features as usize))
     }
+}
+
+/// Reads what a user typed for a value: as [`Value`] does, and powers such as `2^-7`.
+pub(crate) fn read(text: &str) -> Value {
+    power(text).map_or_else(|| Value::from(text), Value::from)
+}
+
+fn power(text: &str) -> Option<f64> {
+    let (base, exponent) = text.split_once('^')?;
+    let power = base.parse::<f64>().ok()?.powi(exponent.parse().ok()?);
+    power.is_finite().then_some(power)
 }
 
 fn count(name: &str, value: &Value) -> Result<u64, Failure> {

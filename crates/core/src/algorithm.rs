@@ -219,6 +219,14 @@ impl AnyModel {
         }
     }
 
+    /// Rounds learnt so far.
+    pub fn rounds(&self) -> u64 {
+        match self {
+            AnyModel::Full(model) => model.rounds(),
+            AnyModel::Bandit(model) => model.rounds(),
+        }
+    }
+
     /// Its state.
     pub fn state(&mut self) -> &mut dyn State {
         match self {

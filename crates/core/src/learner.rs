@@ -146,6 +146,12 @@ pub trait BanditLearner: Send + Sync {
 
     /// Rounds learnt so far.
     fn rounds(&self) -> u64;
+
+    /// What the learner's theorem promises about the rounds so far, for learners that have one: a bound on the mistakes that
+    /// are to be expected of labels drawn from the learner's own distribution, each answered before the next row.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        None
+    }
 }
 
 /// What a learner is told of a round.

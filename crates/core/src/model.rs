@@ -99,6 +99,14 @@ impl Archive {
         Self::made(model.about(), &model.values(), &model.problem().clone(), model)
     }
 
+    /// An archive of a learner of either kind.
+    pub fn of_any(model: &mut AnyModel) -> Self {
+        match model {
+            AnyModel::Full(model) => Self::of(model.as_mut()),
+            AnyModel::Bandit(model) => Self::of_bandit(model.as_mut()),
+        }
+    }
+
     fn made(about: &About, values: &Values, problem: &Problem, state: &mut dyn State) -> Self {
         let mut archive = Self::default();
         archive.set_text("algorithm", about.name);
@@ -234,8 +242,9 @@ impl Archive {
         self.text(name).ok_or_else(|| damaged(format!("its metadata has no '{name}'")))
     }
 
-    /// The digest of the contents: names, shapes and numbers in order of name.
-    fn digest(&self) -> String {
+    /// The digest of the contents, BLAKE3 in hexadecimal: names, shapes and numbers in order of name. It tells one state of
+    /// a model from another.
+    pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let mut field = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());

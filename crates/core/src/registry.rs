@@ -25,7 +25,7 @@ use crate::full::second_order_perceptron::SecondOrderPerceptron;
 use crate::full::vaw::Vaw;
 use crate::kernel::quadratic_leader::{DiagonalLeader, FullLeader};
 use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric};
-use crate::learner::Feedback;
+use crate::learner::{Classes, Feedback};
 use crate::param::{ParamError, ParamInfo, Params, Value, Values, nearest};
 use crate::problem::Problem;
 
@@ -172,6 +172,25 @@ impl Entry {
     /// Checks the names and types of `values` alone, before the problem is known.
     pub fn check_names(&self, values: &Values) -> Result<(), ParamError> {
         (self.check_names)(values)
+    }
+
+    /// Checks names, types and values before the problem is known, as far as that can be: what is refused here is refused
+    /// for problems as different as can be.
+    pub fn check_values(&self, values: &Values) -> Result<(), ParamError> {
+        self.check_names(values)?;
+        let probe = |scale: usize| {
+            let classes = match self.about.accepts.classes {
+                Classes::Any => scale + 1,
+                Classes::Two => 2,
+                Classes::Real => 1,
+            };
+            let problem = Problem::new(classes, scale).with_radius(scale as f64 / 3.0).with_horizon(100);
+            self.make_any(values, problem, 0).err()
+        };
+        match (probe(1), probe(9)) {
+            (Some(first), Some(second)) if first == second => Err(first),
+            _ => Ok(()),
+        }
     }
 
     /// Checks the dimensions of `problem` alone, before a long first pass over data.

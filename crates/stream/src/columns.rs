@@ -161,6 +161,19 @@ impl Names {
         Some(column)
     }
 
+    /// The names from column `first` on.
+    pub(crate) fn since(&self, first: u32) -> &[Arc<str>] {
+        &self.list[first as usize..]
+    }
+
+    /// Adds names that are all new.
+    pub(crate) fn append(&mut self, names: &[Arc<str>]) {
+        for name in names {
+            self.index.insert(Arc::clone(name), self.len());
+            self.list.push(Arc::clone(name));
+        }
+    }
+
     fn truncate(&mut self, len: u32) {
         for name in self.list.drain(len as usize..) {
             self.index.remove(&name);
@@ -220,12 +233,14 @@ pub(crate) struct ColumnMap {
     dropped: u64,
     /// State after the last good row: number of columns, of dropped features.
     good: (u32, u64),
+    /// The same of the good row before it.
+    before: (u32, u64),
 }
 
 impl ColumnMap {
     pub(crate) fn new(columns: Columns, most: u32) -> Self {
         let good = (columns.count(), 0);
-        ColumnMap { columns, most, dropped: 0, good }
+        ColumnMap { columns, most, dropped: 0, good, before: good }
     }
 
     pub(crate) fn columns(&self) -> &Columns {
@@ -268,6 +283,24 @@ impl ColumnMap {
         }
     }
 
+    /// For numbered columns, if there is room for any: the number of the first, and how many there may be.
+    pub(crate) fn numbered(&self) -> Option<(u64, u32)> {
+        match self.columns {
+            // Known columns are kept whatever the room.
+            Columns::Numbered { base, count } => Some((u64::from(base), self.most.max(count))),
+            _ => None,
+        }
+    }
+
+    /// What [`ColumnMap::by_number`] notes, for a row of numbered columns: how many columns it takes, and how many
+    /// features had no room.
+    pub(crate) fn saw(&mut self, columns: u32, dropped: u64) {
+        if let Columns::Numbered { count, .. } = &mut self.columns {
+            *count = columns.max(*count);
+        }
+        self.dropped += dropped;
+    }
+
     /// Counts a feature that the reader drops itself.
     pub(crate) fn drop_one(&mut self) {
         self.dropped += 1;
@@ -275,7 +308,14 @@ impl ColumnMap {
 
     /// Keeps what the row added.
     pub(crate) fn commit(&mut self) {
+        self.before = self.good;
         self.good = (self.columns.count(), self.dropped);
+    }
+
+    /// Takes back what the last good row added; once.
+    pub(crate) fn take_back(&mut self) {
+        self.good = self.before;
+        self.roll_back();
     }
 
     /// Takes back what the row added since the last [`ColumnMap::commit`].
@@ -310,6 +350,11 @@ mod tests {
         map.roll_back();
         assert_eq!(map.by_name("c"), Some(1));
         assert_eq!(map.columns().index_of("b"), None);
+        map.roll_back();
+        assert_eq!(map.by_name("d"), Some(1));
+        map.commit();
+        map.take_back();
+        assert_eq!((map.columns().count(), map.columns().index_of("d")), (1, None));
 
         let mut map = ColumnMap::new(Columns::Numbered { base: 1, count: 0 }, u32::MAX);
         assert_eq!(map.by_number(3), Some(2));

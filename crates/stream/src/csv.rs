@@ -1,8 +1,8 @@
 //! Delimited text, by the csv crate: numbers, one-hot categories, a label column.
 //!
-//! An empty numeric cell is 0, an empty categorical cell no category, an empty label cell an unlabelled row. Blanks
-//! around a cell do not count. A category is the feature `column=cell` of value 1. Numeric columns come first, categories
-//! in order of appearance.
+//! A missing numeric cell is 0: one that is empty, `?`, or `NA`, `N/A`, `NaN`, `null`, `None` in any case. An empty
+//! categorical cell is no category, an empty label cell an unlabelled row. Blanks around a cell do not count. A category
+//! is the feature `column=cell` of value 1. Numeric columns come first, categories in order of appearance.
 //!
 //! With a saved schema, columns are found by their names if there is a header; columns that the schema does not know
 //! are dropped and counted, the label column may be absent.
@@ -10,9 +10,10 @@
 use csv::{ByteRecord, Reader as RecordReader};
 
 use crate::columns::{ColumnMap, Columns};
-use crate::csv_layout::{self, builder, delimiter_name};
+use crate::csv_layout::{self, builder, delimiter_name, describe_roles, is_missing};
 use crate::csv_text::{CsvText, plain_line_ends};
 use crate::format::Format;
+use crate::number;
 use crate::options::{CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read_error::{ReadError, ReadErrorKind, shown};
 use crate::reader::{Reader, describe_source};
@@ -26,6 +27,8 @@ struct CsvReader {
     columns: ColumnMap,
     /// Whether the types are those of a saved model.
     saved: bool,
+    /// The words that stand for missing numbers in the first rows, quoted.
+    missing: Vec<String>,
     feature: String,
 }
 
@@ -42,6 +45,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let mut columns = ColumnMap::new(columns, options.most_columns());
     let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
+    let mut missing = vec![];
     let layout = match saved {
         Some(saved) => {
             let peek = source.peek(1)?;
@@ -61,7 +65,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
                 return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
             }
             let bytes = &plain_line_ends(peek.bytes);
-            let layout = csv_layout::infer(&Peek { bytes, all: peek.all }, options);
+            let peek = Peek { bytes, all: peek.all };
+            let layout = csv_layout::infer(&peek, options);
+            missing = layout.as_ref().map_or(vec![], |layout| csv_layout::missing_words(&peek, layout));
             layout.map_err(|message| source.file_error(message))?
         }
     };
@@ -85,7 +91,15 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         cell.column = columns.by_name(&cell.name);
     }
     columns.commit();
-    Ok(Box::new(CsvReader { rows, cells, layout, columns, saved: saved.is_some(), feature: String::new() }))
+    Ok(Box::new(CsvReader {
+        rows,
+        cells,
+        layout,
+        columns,
+        saved: saved.is_some(),
+        missing,
+        feature: String::new(),
+    }))
 }
 
 /// What the positions of a file mean to a saved layout. `first` is its first row.
@@ -122,7 +136,7 @@ impl Cell {
     }
 
     fn number(&self, cell: &[u8], saved: bool) -> Result<f64, ReadErrorKind> {
-        match fast_float2::parse::<f64, _>(cell) {
+        match number::parse(cell) {
             Ok(number) if number.is_finite() => Ok(number),
             Ok(_) => Err(self.fault(format!("{} is not finite", shown(cell)))),
             Err(_) if saved || self.role != Some(CsvRole::Numeric) => {
@@ -207,6 +221,7 @@ impl CsvReader {
                 continue;
             }
             match cell.role {
+                Some(CsvRole::Numeric) if is_missing(text) => {}
                 Some(CsvRole::Numeric) => {
                     let number = cell.number(text, self.saved)?;
                     match cell.column {
@@ -279,6 +294,10 @@ impl Reader for CsvReader {
         self.columns.dropped()
     }
 
+    fn take_back(&mut self) {
+        self.columns.take_back();
+    }
+
     fn position(&self) -> u64 {
         self.rows.source().position()
     }
@@ -301,20 +320,9 @@ impl Reader for CsvReader {
         let mut decided = describe_source(self.rows.source(), Format::Csv);
         decided.push(("delimiter", delimiter_name(self.layout.delimiter)));
         decided.push(("header", if self.layout.header { "yes" } else { "no" }.to_owned()));
-        for (what, role) in [("label", CsvRole::Label), ("weight", CsvRole::Weight)] {
-            let found = self.cells.iter().enumerate().find(|(_, cell)| cell.role == Some(role));
-            decided.extend(
-                found.map(|(at, cell)| (what, format!("column {} (number {})", shown(&cell.name), at + 1))),
-            );
-        }
-        let named =
-            |role| self.cells.iter().filter(move |cell| cell.role == role).map(|cell| shown(&cell.name));
-        decided.push(("numeric columns", named(Some(CsvRole::Numeric)).count().to_string()));
-        for (what, role) in [("categorical columns", Some(CsvRole::Categorical)), ("dropped columns", None)] {
-            let names: Vec<String> = named(role).collect();
-            if !names.is_empty() {
-                decided.push((what, names.join(", ")));
-            }
+        decided.extend(describe_roles(self.cells.iter().map(|cell| (&*cell.name, cell.role))));
+        if !self.missing.is_empty() {
+            decided.push(("missing numbers", self.missing.join(", ")));
         }
         if let Columns::Hashed { bits } = self.columns() {
             decided.push(("features", format!("hashed into 2^{bits} columns")));

@@ -24,6 +24,28 @@ pub(crate) fn delimiter_name(delimiter: char) -> String {
     known.map_or_else(|| shown(delimiter.to_string()), |&(_, name)| name.to_owned())
 }
 
+/// What the columns are, for a person. Without a role are those that a saved model does not know.
+pub(crate) fn describe_roles<'a>(
+    columns: impl Iterator<Item = (&'a str, Option<CsvRole>)> + Clone,
+) -> Vec<(&'static str, String)> {
+    let mut decided = vec![];
+    for (what, role) in [("label", CsvRole::Label), ("weight", CsvRole::Weight)] {
+        let found = columns.clone().enumerate().find(|(_, (_, found))| *found == Some(role));
+        decided.extend(
+            found.map(|(at, (name, _))| (what, format!("column {} (number {})", shown(name), at + 1))),
+        );
+    }
+    let named = |role| columns.clone().filter(move |(_, found)| *found == role).map(|(name, _)| shown(name));
+    decided.push(("numeric columns", named(Some(CsvRole::Numeric)).count().to_string()));
+    for (what, role) in [("categorical columns", Some(CsvRole::Categorical)), ("dropped columns", None)] {
+        let names: Vec<String> = named(role).collect();
+        if !names.is_empty() {
+            decided.push((what, names.join(", ")));
+        }
+    }
+    decided
+}
+
 /// The settings of the csv crate that the whole reader shares.
 pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
     let mut builder = ReaderBuilder::new();
@@ -158,7 +180,7 @@ pub(crate) fn header_names(first: &ByteRecord) -> Result<Vec<String>, String> {
     names(first, true)
 }
 
-fn find_column(names: &[String], column: &str) -> Result<usize, String> {
+pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, String> {
     let by_name = names.iter().position(|name| name == column);
     let by_number =
         || column.parse::<usize>().ok().filter(|number| (1..=names.len()).contains(number)).map(|n| n - 1);
@@ -169,16 +191,60 @@ fn find_column(names: &[String], column: &str) -> Result<usize, String> {
     })
 }
 
-fn label_by_name(names: &[String]) -> Option<usize> {
+pub(crate) fn label_by_name(names: &[String]) -> Option<usize> {
     LABEL_NAMES.iter().find_map(|label| names.iter().position(|name| name.eq_ignore_ascii_case(label)))
 }
 
+/// Whether a column is text: some cells are neither numbers nor missing, or no cell is anything but a missing-looking
+/// word, which may be a category after all.
 fn has_text(rows: &[ByteRecord], column: usize, width: usize) -> bool {
-    let whole = rows.iter().filter(|row| row.len() == width);
-    whole.map(|row| &row[column]).any(|cell| !cell.is_empty() && !is_number(cell))
+    let cells = rows.iter().filter(|row| row.len() == width).map(|row| &row[column]);
+    let (mut words, mut numbers, mut text) = (false, false, false);
+    for cell in cells.filter(|cell| !cell.is_empty()) {
+        // A NaN is both, and says that the others are numbers.
+        match (is_number(cell), is_missing(cell)) {
+            (true, _) => numbers = true,
+            (false, true) => words = true,
+            (false, false) => text = true,
+        }
+    }
+    text || (words && !numbers)
 }
 
-/// Whether a cell is a number. A NaN is: the column is numeric, and the cell an error of its row.
+/// Whether a trimmed cell of a numeric column says that there is no number: empty, `NA`, `N/A`, `NaN`, `null`, `None` in
+/// any case, or `?`.
+pub(crate) fn is_missing(cell: &[u8]) -> bool {
+    // A digit, sign or point begins almost every cell.
+    match cell.first() {
+        None => true,
+        Some(b'n' | b'N' | b'?') => {
+            cell == b"?"
+                || [&b"na"[..], b"n/a", b"nan", b"null", b"none"]
+                    .iter()
+                    .any(|word| cell.eq_ignore_ascii_case(word))
+        }
+        Some(_) => false,
+    }
+}
+
+/// The words that stand for missing cells in the numeric columns of the first rows, each once, quoted.
+pub(crate) fn missing_words(peek: &Peek<'_>, layout: &CsvSchema) -> Vec<String> {
+    let Ok(delimiter) = checked_delimiter(layout.delimiter) else { return vec![] };
+    let mut words: Vec<String> = vec![];
+    for row in records(peek, delimiter, LINES).iter().skip(usize::from(layout.header)) {
+        for (cell, field) in row.iter().zip(&layout.fields) {
+            if field.role == CsvRole::Numeric && !cell.is_empty() && is_missing(cell) {
+                let word = shown(cell);
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+        }
+    }
+    words
+}
+
+/// Whether a cell is a number. An infinity is: the column is numeric, and the cell an error of its row.
 fn is_number(cell: &[u8]) -> bool {
     fast_float2::parse::<f64, _>(cell).is_ok()
 }

@@ -68,10 +68,24 @@ fn lines_are_right_whatever_the_line_ends() {
 }
 
 #[test]
+fn missing_numbers_are_spelled_in_many_ways() {
+    let text = "a,b,hue,y\n1,2,NA,x\nNA,?,none,x\n null ,nan,red,x\nN/A,None,,x\n3,,red,x\n";
+    let mut reader = open(text, &ReadOptions::default()).unwrap();
+    let expected =
+        ["2 x*1 a=1 b=2 hue=NA=1", "3 x*1 hue=none=1", "4 x*1 hue=red=1", "5 x*1", "6 x*1 a=3 hue=red=1"];
+    assert_eq!(read(&mut *reader), expected);
+    let described = reader.describe();
+    let words = described.iter().find(|(what, _)| *what == "missing numbers").map(|(_, how)| &**how);
+    assert_eq!(words, Some(r#""NA", "?", "null", "nan", "N/A", "None""#));
+    // Nothing but such words: they may be categories.
+    let reader = open("a,y\nNA,x\nnone,x\n", &ReadOptions::default()).unwrap();
+    assert!(reader.describe().iter().any(|(what, _)| *what == "categorical columns"));
+}
+
+#[test]
 fn bad_cells_are_named() {
     let cases = [
         ("x,2,c", r#"column "a": "x" is not a number; pass --categorical "a" to read the column as text"#),
-        ("NaN,2,c", r#"column "a": "NaN" is not finite"#),
         ("1,-inf,c", r#"column "b": "-inf" is not finite"#),
         ("1,1e999,c", r#"column "b": "1e999" is not finite"#),
         ("1,2,nan", r#"column "y": label "nan" is not finite"#),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 
+use crate::ahead::Ahead;
 use crate::read_error::ReadErrorKind;
 use crate::source::BUFFER;
 
@@ -17,6 +18,9 @@ pub(crate) struct Decompressed {
     /// Bytes read so far, as stored.
     pub(crate) consumed: Arc<AtomicU64>,
 }
+
+/// Blocks of [`BUFFER`] bytes that are decompressed ahead.
+const BLOCKS: usize = 4;
 
 struct Counted<R> {
     inner: R,
@@ -31,8 +35,71 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
+/// Bytes that a thread reads ahead.
+struct ReadBlocks {
+    blocks: Ahead<Block>,
+    block: Block,
+    used: usize,
+}
+
+#[derive(Default)]
+struct Block {
+    bytes: Vec<u8>,
+    length: usize,
+    /// What came after the bytes.
+    error: Option<io::Error>,
+}
+
+impl ReadBlocks {
+    fn start(mut input: Box<dyn Read + Send>) -> io::Result<Self> {
+        let blocks = Ahead::start("decompress", BLOCKS, move |block| fill(block, &mut *input))?;
+        Ok(Self { blocks, block: Block::default(), used: 0 })
+    }
+}
+
+/// Reads until the block is full. False if nothing can follow.
+fn fill(block: &mut Block, input: &mut dyn Read) -> bool {
+    block.bytes.resize(BUFFER, 0);
+    block.length = 0;
+    while block.length < BUFFER {
+        match input.read(&mut block.bytes[block.length..]) {
+            Ok(0) => return false,
+            Ok(count) => block.length += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                block.error = Some(error);
+                return false;
+            }
+        }
+    }
+    true
+}
+
+impl Read for ReadBlocks {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let rest = &self.block.bytes[self.used..self.block.length];
+            if !rest.is_empty() {
+                let count = rest.len().min(out.len());
+                out[..count].copy_from_slice(&rest[..count]);
+                self.used += count;
+                return Ok(count);
+            }
+            if let Some(error) = self.block.error.take() {
+                return Err(error);
+            }
+            (self.used, self.block.length) = (0, 0);
+            if !self.blocks.next(&mut self.block) {
+                return Ok(0);
+            }
+        }
+    }
+}
+
 /// Undoes gzip (all members) and zstd (all frames), recognised by the first bytes; refuses what is no text.
-pub(crate) fn decompress(input: Box<dyn Read + Send>) -> Result<Decompressed, ReadErrorKind> {
+///
+/// `ahead`: on a thread of its own.
+pub(crate) fn decompress(input: Box<dyn Read + Send>, ahead: bool) -> Result<Decompressed, ReadErrorKind> {
     let consumed = Arc::new(AtomicU64::new(0));
     let mut raw = Counted { inner: input, consumed: Arc::clone(&consumed) };
     let mut head = Vec::with_capacity(6);
@@ -46,6 +113,11 @@ pub(crate) fn decompress(input: Box<dyn Read + Send>) -> Result<Decompressed, Re
             Box::new(zstd::Decoder::with_buffer(buffered).map_err(ReadErrorKind::Io)?)
         }
         None => Box::new(whole),
+    };
+    let input = if ahead && compression.is_some() {
+        Box::new(ReadBlocks::start(input).map_err(ReadErrorKind::Io)?)
+    } else {
+        input
     };
     Ok(Decompressed { input, compression, consumed })
 }
@@ -65,6 +137,14 @@ pub(crate) fn input_error(compression: Option<&'static str>, error: io::Error) -
     }
 }
 
+/// A Parquet file that cannot be read here.
+#[cfg(feature = "parquet")]
+pub(crate) const PARQUET: &str =
+    "a Parquet file, which begins to be read at its end; it must be a file, not a pipe";
+#[cfg(not(feature = "parquet"))]
+pub(crate) const PARQUET: &str =
+    "a Parquet file, which this program was built without; build it with --features parquet";
+
 const GZIP: &str = "gzip";
 const ZSTD: &str = "zstd";
 
@@ -73,7 +153,7 @@ fn head_kind(head: &[u8]) -> Result<Option<&'static str>, ReadErrorKind> {
         [0x1f, 0x8b, ..] => return Ok(Some(GZIP)),
         // A frame, or a skippable frame as parallel compressors write first.
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => return Ok(Some(ZSTD)),
-        [b'P', b'A', b'R', b'1', ..] => "a Parquet file, which this reader does not know",
+        [b'P', b'A', b'R', b'1', ..] => PARQUET,
         [b'P', b'K', 3, 4, ..] => "a zip archive; unpack it first",
         [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41] => "compressed with bzip2; use gzip or zstd",
         [0xfd, b'7', b'z', b'X', b'Z', 0] => "compressed with xz; use gzip or zstd",
@@ -102,7 +182,7 @@ mod tests {
     fn lines(mut source: Source) -> Result<Vec<String>, ReadError> {
         let mut lines = vec![];
         while let Some(line) = source.next_line()? {
-            lines.push(String::from_utf8_lossy(line).into_owned());
+            lines.push(String::from_utf8_lossy(line.text()).into_owned());
         }
         assert_eq!(source.line(), lines.len() as u64);
         Ok(lines)

@@ -1,58 +1,178 @@
 //! Late feedback: what a round teaches arrives some rounds later.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::str::FromStr;
 
 use noregret::learner::{BanditLearner, OnlineLearner};
 use noregret::prediction::{Decision, Prediction};
+use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::Example;
 
+/// The generator's stream from which delays are drawn.
+const DELAY: u64 = 3;
+
+/// By how many rounds feedback is late.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lateness {
+    /// By so many rounds; 0 is at once.
+    Fixed(u64),
+    /// By a geometric number of rounds 0, 1, 2, … of this mean, drawn anew for each: later rounds may be heard of first.
+    Geometric(f64),
+    /// By a number drawn uniformly from 0 to this.
+    Uniform(u64),
+}
+
+/// No delay is longer than this: the rounds that wait are kept in memory.
+const LONGEST: u64 = 100_000_000;
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Lateness::Fixed(0)
+    }
+}
+
+impl Lateness {
+    /// Whether feedback always comes at once.
+    pub fn is_none(self) -> bool {
+        self == Lateness::Fixed(0)
+    }
+
+    /// The delay of a round.
+    fn draw(self, rng: &mut Rng) -> u64 {
+        match self {
+            Lateness::Fixed(rounds) => rounds,
+            Lateness::Uniform(most) => rng.below(most + 1),
+            // P(delay >= n) = (mean / (mean + 1))^n. 1 - u is in (0, 1], so no delay exceeds 37 (mean + 1).
+            Lateness::Geometric(mean) => ((-rng.uniform()).ln_1p() / (mean / (mean + 1.0)).ln()) as u64,
+        }
+    }
+}
+
+impl FromStr for Lateness {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let rounds = |text: &str| text.parse().ok().filter(|rounds| *rounds <= LONGEST);
+        let mean =
+            |text: &str| text.parse().ok().filter(|mean| *mean > 0.0 && *mean <= LONGEST as f64 / 37.0);
+        let read = match text.split_once(':') {
+            None => rounds(text).map(Lateness::Fixed),
+            Some(("uniform", most)) => rounds(most).map(Lateness::Uniform),
+            Some(("geometric", of)) => mean(of).map(Lateness::Geometric),
+            Some(_) => None,
+        };
+        read.ok_or_else(|| {
+            format!(
+                "{text:?} is none of ROUNDS, geometric:MEAN and uniform:MAX, with at most {LONGEST} rounds"
+            )
+        })
+    }
+}
+
+impl fmt::Display for Lateness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Lateness::Fixed(rounds) => rounds.fmt(f),
+            Lateness::Geometric(mean) => write!(f, "geometric:{mean}"),
+            Lateness::Uniform(most) => write!(f, "uniform:{most}"),
+        }
+    }
+}
+
 /// Rounds that wait for their feedback, each with what the learner needs to learn from it. Written once for all
-/// learners: they keep no table of their own.
-#[derive(Debug, Default)]
+/// learners: they keep no table of their own. Memory is that of the rounds that wait at one time.
+#[derive(Debug)]
 pub struct Delay<K> {
-    rounds: usize,
-    waiting: VecDeque<(Example, K)>,
-    free: Vec<(Example, K)>,
+    lateness: Lateness,
+    rng: Rng,
+    /// Rounds so far.
+    now: u64,
+    /// When a round is due, the round, and its slot. Of those due at one time, the first round comes first.
+    waiting: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    slots: Vec<(Example, K)>,
+    free: Vec<usize>,
 }
 
 impl<K: Default> Delay<K> {
-    /// Feedback arrives `rounds` rounds late; 0 is at once.
-    pub fn new(rounds: usize) -> Self {
-        Self { rounds, waiting: VecDeque::new(), free: Vec::new() }
-    }
-
-    /// Puts a round in the queue; `keep` copies what is needed of it.
-    fn hold(&mut self, example: &Example, keep: impl FnOnce(&mut K)) {
-        let (mut kept, mut needed) = self.free.pop().unwrap_or_default();
-        kept.copy_from(example);
-        keep(&mut needed);
-        self.waiting.push_back((kept, needed));
-    }
-
-    /// Teaches the rounds beyond the last `late` ones.
-    fn release(&mut self, late: usize, mut teach: impl FnMut(&Example, &K)) {
-        while self.waiting.len() > late {
-            let (example, needed) = self.waiting.pop_front().expect("the queue is longer than 0");
-            teach(&example, &needed);
-            self.free.push((example, needed));
+    /// Feedback that is as late as `lateness` says, drawn by `seed`.
+    pub fn new(lateness: Lateness, seed: u64) -> Self {
+        Self {
+            lateness,
+            rng: Rng::new(seed, DELAY),
+            now: 0,
+            waiting: BinaryHeap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
         }
+    }
+
+    /// How many rounds wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Takes in round `now`; `keep` copies what is needed of it.
+    fn hold(&mut self, example: &Example, keep: impl FnOnce(&mut K)) {
+        let due = self.now + self.lateness.draw(&mut self.rng);
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(Default::default());
+        }
+        let (kept, needed) = &mut self.slots[slot];
+        kept.copy_from(example);
+        keep(needed);
+        self.waiting.push(Reverse((due, self.now, slot)));
+    }
+
+    /// Hands out the rounds that are due at `until`.
+    fn release<E>(
+        &mut self,
+        until: u64,
+        mut teach: impl FnMut(u64, &Example, &K) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while let Some(&Reverse((due, round, slot))) = self.waiting.peek() {
+            if due > until {
+                break;
+            }
+            self.waiting.pop();
+            self.free.push(slot);
+            let (example, needed) = &self.slots[slot];
+            teach(round, example, needed)?;
+        }
+        Ok(())
     }
 }
 
 impl Delay<Prediction> {
     /// Round `example`, for which `at` was predicted, is over: teaches the learner what has become known.
     pub fn update<L: OnlineLearner + ?Sized>(&mut self, learner: &mut L, example: &Example, at: &Prediction) {
-        if self.rounds == 0 {
+        if self.lateness.is_none() {
             return teach(learner, example, at);
         }
+        self.now += 1;
         self.hold(example, |kept| kept.keep(at));
-        self.release(self.rounds, |example, at| teach(learner, example, at));
+        self.release_all(self.now, learner);
     }
 
     /// The stream is over: the labels that are still missing arrive.
     pub fn drain<L: OnlineLearner + ?Sized>(&mut self, learner: &mut L) {
-        self.release(0, |example, at| teach(learner, example, at));
+        self.release_all(u64::MAX, learner);
+    }
+
+    fn release_all<L: OnlineLearner + ?Sized>(&mut self, until: u64, learner: &mut L) {
+        let done: Result<(), std::convert::Infallible> = self.release(until, |_, example, at| {
+            teach(learner, example, at);
+            Ok(())
+        });
+        let Ok(()) = done;
     }
 }
 
@@ -63,24 +183,107 @@ fn teach<L: OnlineLearner + ?Sized>(learner: &mut L, example: &Example, at: &Pre
 }
 
 impl Delay<Decision> {
-    /// Round `example`, in which `taken` was played, is over: tells the learner whether what has become known was right.
-    pub fn learn<L: BanditLearner + ?Sized>(&mut self, learner: &mut L, example: &Example, taken: &Decision) {
-        if self.rounds == 0 {
-            return tell(learner, example, taken);
+    /// Round `example`, in which `taken` was played, is over: tells the learner whether what has become known was right,
+    /// and `heard` of every such message, with the round that it is about, from 1.
+    ///
+    /// # Errors
+    /// Those of `heard`.
+    pub fn learn<L: BanditLearner + ?Sized, E>(
+        &mut self,
+        learner: &mut L,
+        example: &Example,
+        taken: &Decision,
+        mut heard: impl FnMut(u64, bool) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.now += 1;
+        if self.lateness.is_none() {
+            return tell(learner, self.now, example, taken, &mut heard);
         }
         self.hold(example, |kept| kept.clone_from(taken));
-        self.release(self.rounds, |example, taken| tell(learner, example, taken));
+        let now = self.now;
+        self.release(now, |round, example, taken| tell(learner, round, example, taken, &mut heard))
     }
 
     /// The stream is over: the feedback that is still missing arrives.
-    pub fn finish<L: BanditLearner + ?Sized>(&mut self, learner: &mut L) {
-        self.release(0, |example, taken| tell(learner, example, taken));
+    ///
+    /// # Errors
+    /// Those of `heard`.
+    pub fn finish<L: BanditLearner + ?Sized, E>(
+        &mut self,
+        learner: &mut L,
+        mut heard: impl FnMut(u64, bool) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.release(u64::MAX, |round, example, taken| tell(learner, round, example, taken, &mut heard))
     }
 }
 
-/// Right or wrong is all that is told; of an unlabelled example, nothing.
-fn tell<L: BanditLearner + ?Sized>(learner: &mut L, example: &Example, taken: &Decision) {
-    if let Some(label) = example.target().and_then(|target| target.label()) {
-        learner.learn(example.features(), taken, label.0 == taken.label);
+/// Whether the label of `taken` was right, if the example says. That is all that is told.
+pub fn verdict(example: &Example, taken: &Decision) -> Option<bool> {
+    Some(example.target()?.label()?.0 == taken.label)
+}
+
+fn tell<L: BanditLearner + ?Sized, E>(
+    learner: &mut L,
+    round: u64,
+    example: &Example,
+    taken: &Decision,
+    heard: &mut impl FnMut(u64, bool) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some(correct) = verdict(example, taken) else { return Ok(()) };
+    learner.learn(example.features(), taken, correct);
+    heard(round, correct)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_delays() {
+        for text in ["0", "100", "geometric:2.5", "uniform:7"] {
+            assert_eq!(text.parse::<Lateness>().expect("fine").to_string(), text);
+        }
+        for text in ["-1", "", "geometric", "geometric:0", "geometric:nan", "uniform:-1", "normal:3", "1e9"] {
+            assert!(text.parse::<Lateness>().is_err(), "{text}");
+        }
+    }
+
+    /// Mean and range are what the words say; the same seed draws the same delays.
+    #[test]
+    fn delays_have_their_distribution() {
+        let draw = |lateness: Lateness| {
+            let mut rng = Rng::new(5, DELAY);
+            (0..20_000).map(|_| lateness.draw(&mut rng)).collect::<Vec<_>>()
+        };
+        let mean = |delays: &[u64]| delays.iter().sum::<u64>() as f64 / delays.len() as f64;
+        let geometric = draw(Lateness::Geometric(20.0));
+        assert!((mean(&geometric) - 20.0).abs() < 0.6, "{}", mean(&geometric));
+        let at_once = geometric.iter().filter(|delay| **delay == 0).count() as f64 / 20_000.0;
+        assert!((at_once - 1.0 / 21.0).abs() < 0.006, "{at_once}");
+        let uniform = draw(Lateness::Uniform(4));
+        assert!((mean(&uniform) - 2.0).abs() < 0.05 && uniform.iter().all(|delay| *delay <= 4));
+        assert_eq!(geometric, draw(Lateness::Geometric(20.0)));
+    }
+
+    /// Every round comes once, at its time, and as few are kept as wait at one time.
+    #[test]
+    fn slots_are_reused() {
+        let mut late = Delay::<u64>::new(Lateness::Uniform(30), 1);
+        let mut seen = Vec::new();
+        for round in 1..=5000 {
+            late.now = round;
+            late.hold(&Example::default(), |kept| *kept = round);
+            let taken: Result<(), ()> = late.release(round, |of, _, kept| {
+                assert!(of == *kept && round - of <= 30);
+                seen.push(of);
+                Ok(())
+            });
+            assert_eq!(taken, Ok(()));
+        }
+        assert!(late.slots.len() <= 31 && late.len() <= 31, "{}", late.slots.len());
+        assert!(!seen.is_sorted(), "later rounds may come first");
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len() + late.len(), 5000);
     }
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::columns::Columns;
 use crate::encode::{Encoder, Example, row_error};
+use crate::labels::Labels;
 use crate::read_error::ReadError;
 use crate::reader::Reader;
 use crate::row::Row;
@@ -63,6 +65,22 @@ pub trait Examples {
     /// # Errors
     /// What cannot be read or learnt from.
     fn next(&mut self, out: &mut Example) -> Result<bool, ReadError>;
+
+    /// The last example as it was read; `None` for examples that are not read.
+    fn raw(&self) -> Option<Raw<'_>> {
+        None
+    }
+}
+
+/// An example as it was read, with what its numbers mean.
+#[derive(Clone, Copy, Debug)]
+pub struct Raw<'a> {
+    /// The row.
+    pub row: &'a Row,
+    /// What its columns are called.
+    pub columns: &'a Columns,
+    /// What the classes are called that have come up.
+    pub labels: &'a Labels,
 }
 
 /// The examples of a file or pipe.
@@ -132,7 +150,10 @@ impl Examples for ReadExamples {
                 Ok(false) => return Ok(false),
                 Ok(true) => match self.encode(out) {
                     Ok(()) => return Ok(true),
-                    Err(what) => row_error(&self.name, &self.row, what),
+                    Err(what) => {
+                        self.reader.take_back();
+                        row_error(&self.name, &self.row, what)
+                    }
                 },
                 Err(error) => error,
             };
@@ -142,5 +163,9 @@ impl Examples for ReadExamples {
             self.bad += 1;
             self.first_bad.get_or_insert_with(|| error.to_string());
         }
+    }
+
+    fn raw(&self) -> Option<Raw<'_>> {
+        Some(Raw { row: &self.row, columns: self.reader.columns(), labels: &self.encoder.labels })
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Peek;
 
-/// A text format of examples.
+/// A format of examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -20,11 +20,15 @@ pub enum Format {
     Csv,
     /// One JSON object per line.
     Ndjson,
+    /// Apache Parquet, a binary format by columns. Needs the cargo feature `parquet`.
+    Parquet,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 4] = [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson];
+    pub const ALL: [Format; 5] = [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson, Format::Parquet];
+    /// The formats that are text.
+    pub const TEXT: [Format; 4] = [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson];
 
     /// The name that `--format` takes.
     pub fn name(self) -> &'static str {
@@ -33,6 +37,7 @@ impl Format {
             Format::Vw => "vw",
             Format::Csv => "csv",
             Format::Ndjson => "ndjson",
+            Format::Parquet => "parquet",
         }
     }
 
@@ -45,6 +50,7 @@ impl Format {
             "vw" => Some(Format::Vw),
             "csv" | "tsv" => Some(Format::Csv),
             "ndjson" | "jsonl" => Some(Format::Ndjson),
+            "parquet" | "pq" => Some(Format::Parquet),
             _ => None,
         }
     }
@@ -61,7 +67,9 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Format::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| format!("no format is called {name:?}; known are libsvm, vw, csv and ndjson"))
+        found.ok_or_else(|| {
+            format!("no format is called {name:?}; known are libsvm, vw, csv, ndjson and parquet")
+        })
     }
 }
 
@@ -138,6 +146,7 @@ mod tests {
             ("a.vw.zst", Some(Format::Vw)),
             ("a.tsv", Some(Format::Csv)),
             ("a.jsonl", Some(Format::Ndjson)),
+            ("a.parquet", Some(Format::Parquet)),
             ("a.dat", None),
             ("csv", None),
             ("a.txt.gz", None),

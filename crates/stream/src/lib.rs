@@ -1,32 +1,52 @@
 //! Moving examples.
 
+mod ahead;
 pub mod bandit;
 pub mod certify;
 mod columns;
 mod csv;
 mod csv_layout;
 mod csv_text;
+pub mod curve;
+mod decision_line;
+pub mod decision_log;
+pub mod decision_reader;
 mod decompress;
 pub mod delay;
 pub mod encode;
+pub mod evaluate;
 pub mod examples;
+pub mod feed;
 mod format;
 pub mod labels;
 mod libsvm;
+pub mod logged;
 pub mod merge;
 mod ndjson;
 mod ndjson_visit;
+mod number;
+pub mod off_policy;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_writer;
+pub mod pass;
+pub mod pending;
 pub mod plot;
+mod read_ahead;
 mod read_error;
 mod reader;
+pub mod replay;
 pub mod report;
+pub mod reward_model;
 mod row;
 pub mod run;
 pub mod saved;
 pub mod scale;
 pub mod score;
 mod source;
+pub mod spread;
 pub mod survey;
 pub mod synthetic;
 mod vw;

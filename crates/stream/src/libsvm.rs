@@ -7,11 +7,12 @@
 
 use crate::columns::{ColumnMap, Columns};
 use crate::format::Format;
+use crate::number;
 use crate::options::{ReadOptions, Schema, Speech};
 use crate::read_error::{ReadError, ReadErrorKind, shown};
 use crate::reader::{LineParser, LineReader, Reader};
 use crate::row::{Duplicates, Row};
-use crate::source::{Peek, Source};
+use crate::source::{Line, Peek, Source};
 
 const BASE_LINES: usize = 1000;
 
@@ -48,9 +49,15 @@ fn has_index_zero(peek: &Peek<'_>) -> bool {
 }
 
 impl LineParser for Libsvm {
-    fn parse(&mut self, line: &[u8], row: &mut Row, columns: &mut ColumnMap) -> Result<bool, ReadErrorKind> {
-        let mut rest = line.trim_ascii_start();
-        let token = first_token(rest);
+    fn parse(
+        &mut self,
+        line: Line<'_>,
+        row: &mut Row,
+        columns: &mut ColumnMap,
+    ) -> Result<bool, ReadErrorKind> {
+        let (text, end) = (line.padded(), line.text().len());
+        let mut at = skip_blanks(text, 0, end);
+        let token = first_token(&text[at..end]);
         if token.is_empty() || token[0] == b'#' {
             return Ok(false);
         }
@@ -59,27 +66,43 @@ impl LineParser for Libsvm {
             if !row.set_name(label) {
                 return Err(bad(format!("label {} is not finite", shown(token))));
             }
-            rest = &rest[token.len()..];
+            at += token.len();
         }
-        let mut previous = None;
+        // One more than the last index.
+        let mut least = 0;
+        // The common case knows its columns without looking them up.
+        let (base, most) = columns.numbered().unwrap_or((0, 0));
+        let (mut count, mut dropped) = (0, 0);
         loop {
-            rest = skip_blanks(rest);
-            if rest.is_empty() || rest[0] == b'#' {
+            at = skip_blanks(text, at, end);
+            if at == end || text[at] == b'#' {
                 break;
             }
-            let (index, value, after) = pair(rest)?;
-            if previous.is_some_and(|previous| index <= previous) {
-                return Err(bad(out_of_order(index, previous)));
+            let (index, value, after) = match short_pair(text, at) {
+                Some(pair) if pair.2 == end || text[pair.2].is_ascii_whitespace() => pair,
+                _ => pair(text, at, end)?,
+            };
+            if index < least {
+                return Err(bad(out_of_order(index, least - 1)));
             }
-            previous = Some(index);
+            least = index + 1;
             if index < self.base || (!self.hashed && index - self.base >= u64::from(u32::MAX)) {
                 return Err(bad(self.out_of_range(index)));
             }
-            if let Some(column) = columns.by_number(index) {
-                row.push(column, value);
+            at = after;
+            if most == 0 {
+                if let Some(column) = columns.by_number(index) {
+                    row.push(column, value);
+                }
+            } else if index - base < u64::from(most) {
+                let column = (index - base) as u32;
+                row.push_next(column, value);
+                count = column + 1;
+            } else {
+                dropped += 1;
             }
-            rest = after;
         }
+        columns.saw(count, dropped);
         // Indices increase, but their hashes, or columns by name, need not.
         row.finish(Duplicates::Sum).map_err(|_| bad("features of one hash sum to infinity".into()))?;
         Ok(true)
@@ -107,37 +130,42 @@ impl Libsvm {
     }
 }
 
-/// Reads `index:value` from the front of `text`, which does not begin with a blank.
+/// Reads `index:value` at `at`, if both are short: index, value, and where the value ends.
 #[inline]
-fn pair(text: &[u8]) -> Result<(u64, f64, &[u8]), ReadErrorKind> {
-    let mut index = 0_u64;
-    let mut digits = 0;
-    while let Some(digit) = text.get(digits).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
-        index = index.wrapping_mul(10).wrapping_add(u64::from(digit));
-        digits += 1;
+fn short_pair(text: &[u8], at: usize) -> Option<(u64, f64, usize)> {
+    let (index, at) = number::integer(text, at)?;
+    if text[at] != b':' {
+        return None;
     }
-    if digits == 0 || digits > 19 || text.get(digits) != Some(&b':') {
-        return Err(bad_pair(text));
+    let (value, after) = number::leading(text, at + 1)?;
+    Some((index, value, after))
+}
+
+/// Reads any `index:value` at `at`, which is no blank.
+#[cold]
+fn pair(text: &[u8], at: usize, end: usize) -> Result<(u64, f64, usize), ReadErrorKind> {
+    let rest = &text[at..end];
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == 0 || digits > 19 || rest.get(digits) != Some(&b':') {
+        return Err(bad_pair(rest));
     }
-    let number = &text[digits + 1..];
-    let Ok((value, length)) = fast_float2::parse_partial::<f64, _>(number) else {
-        return Err(bad_pair(text));
+    let index = rest[..digits].iter().fold(0, |index, byte| 10 * index + u64::from(byte - b'0'));
+    let Ok((value, length)) = fast_float2::parse_partial::<f64, _>(&rest[digits + 1..]) else {
+        return Err(bad_pair(rest));
     };
-    let after = &number[length..];
-    if !value.is_finite() || !after.first().is_none_or(u8::is_ascii_whitespace) {
-        return Err(bad_pair(text));
+    let after = digits + 1 + length;
+    if !value.is_finite() || !rest.get(after).is_none_or(u8::is_ascii_whitespace) {
+        return Err(bad_pair(rest));
     }
-    Ok((index, value, after))
+    Ok((index, value, at + after))
 }
 
 #[inline]
-fn skip_blanks(mut text: &[u8]) -> &[u8] {
-    while let [first, rest @ ..] = text
-        && first.is_ascii_whitespace()
-    {
-        text = rest;
+fn skip_blanks(text: &[u8], mut at: usize, end: usize) -> usize {
+    while at < end && text[at].is_ascii_whitespace() {
+        at += 1;
     }
-    text
+    at
 }
 
 fn first_token(text: &[u8]) -> &[u8] {
@@ -164,8 +192,7 @@ fn bad_pair(text: &[u8]) -> ReadErrorKind {
 }
 
 #[cold]
-fn out_of_order(index: u64, previous: Option<u64>) -> String {
-    let previous = previous.expect("an order needs two indices");
+fn out_of_order(index: u64, previous: u64) -> String {
     format!("feature index {index} follows {previous}; LIBSVM indices must increase")
 }
 

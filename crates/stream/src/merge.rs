@@ -1,6 +1,6 @@
 //! Merging saved models: what their learners have learnt adds up, and what turns rows into examples must agree.
 
-use noregret::algorithm::Model;
+use noregret::algorithm::{AnyModel, Model};
 use noregret::merge::{Merge, MergeError, merge as merge_learners};
 
 use crate::labels::Labels;
@@ -16,6 +16,9 @@ use crate::saved::Saved;
 /// # Errors
 /// If the models do not match, or their learner cannot be merged.
 pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
+    if let Some(part) = parts.iter().find(|part| matches!(part.learner, AnyModel::Bandit(_))) {
+        return Err(MergeError::Unsupported(part.learner.about().name));
+    }
     let (first, others) = parts.split_first_mut().ok_or(MergeError::Nothing)?;
     for (part, other) in (1..).zip(others) {
         first.take_in(other).map_err(|(what, found, needed)| MergeError::Mismatch {
@@ -25,11 +28,14 @@ pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
             needed,
         })?;
     }
-    let learners: Vec<&dyn Model> = parts.iter().map(|part| &*part.learner).collect();
-    let learner = merge_learners(&learners, how)?;
+    let learners = parts.iter().map(|part| match &part.learner {
+        AnyModel::Full(learner) => Ok(&**learner),
+        AnyModel::Bandit(learner) => Err(MergeError::Unsupported(learner.about().name)),
+    });
+    let learner = merge_learners(&learners.collect::<Result<Vec<&dyn Model>, _>>()?, how)?;
     let mut merged = parts.swap_remove(0);
     merged.encoder.radius = learner.problem().radius.unwrap_or(f64::INFINITY);
-    Ok(Saved { learner, ..merged })
+    Ok(Saved { learner: AnyModel::Full(learner), ..merged })
 }
 
 /// What differs, its value, and the value that was needed.

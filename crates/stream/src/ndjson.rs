@@ -24,7 +24,7 @@ use crate::options::{ReadOptions, Schema, Speech};
 use crate::read_error::{ReadError, ReadErrorKind, shown};
 use crate::reader::{LineParser, LineReader, Reader};
 use crate::row::{Duplicates, FeatureFault, Row};
-use crate::source::{Peek, Source};
+use crate::source::{Line, Peek, Source};
 
 const LINES: usize = 1000;
 
@@ -99,8 +99,13 @@ fn keys(rows: &[Map<String, Value>], label: Option<String>, weight: Option<Strin
 }
 
 impl LineParser for Ndjson {
-    fn parse(&mut self, line: &[u8], row: &mut Row, columns: &mut ColumnMap) -> Result<bool, ReadErrorKind> {
-        let line = std::str::from_utf8(line).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+    fn parse(
+        &mut self,
+        line: Line<'_>,
+        row: &mut Row,
+        columns: &mut ColumnMap,
+    ) -> Result<bool, ReadErrorKind> {
+        let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
         if line.trim_ascii().is_empty() {
             return Ok(false);
         }

@@ -5,8 +5,12 @@ use std::sync::Arc;
 use kuva::prelude::{Layout, LegendPosition, LinePlot, LineStyle, Plot, TickFormat};
 use kuva::render::figure::Figure as Panels;
 
-/// Colours that can be told apart without colour vision (Okabe and Ito), with line styles to help.
-const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
+/// Colours that can be told apart without colour vision: first those of Okabe and Ito, then some of Tol's muted scheme. Line
+/// styles help where points are few.
+const COLOURS: [&str; 14] = [
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999933",
+    "#332288", "#44AA99", "#DDCC77", "#777777", "#AA4499",
+];
 
 /// Width and height of a chart in a figure, in pixels.
 const PANEL: (f64, f64) = (470.0, 380.0);
@@ -92,6 +96,9 @@ pub struct Figure {
 }
 
 impl Chart {
+    /// More lines than this cannot be told apart: colours repeat.
+    pub const MOST_LINES: usize = COLOURS.len();
+
     /// The chart as SVG, its fonts included.
     pub fn svg(&self) -> String {
         let (plots, layout) = self.parts();
@@ -110,10 +117,12 @@ impl Chart {
     fn parts(&self) -> (Vec<Plot>, Layout) {
         let plots: Vec<Plot> =
             self.lines.iter().enumerate().map(|(at, line)| self.line(line, at, true)).collect();
+        // The legend stands beside the plot: its width is added, so that long names leave the curves their room.
+        let longest = self.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
         let layout = self
             .layout(&plots)
             .with_legend_position(LegendPosition::OutsideRightTop)
-            .with_width(760.0)
+            .with_width(690.0 + 7.5 * longest as f64)
             .with_height(420.0);
         (plots, layout)
     }

@@ -2,12 +2,15 @@
 
 use std::io::Read;
 
+use crate::ahead::several_cores;
 use crate::columns::{ColumnMap, Columns};
+use crate::decompress::PARQUET;
 use crate::format::{self, Format};
 use crate::options::{ReadOptions, Schema};
+use crate::read_ahead::ReadAhead;
 use crate::read_error::{ReadError, ReadErrorKind};
 use crate::row::Row;
-use crate::source::Source;
+use crate::source::{Line, Source};
 use crate::{csv, libsvm, ndjson, vw};
 
 /// A stream of examples.
@@ -22,6 +25,11 @@ pub trait Reader: Send {
 
     /// What the columns mean, as known so far.
     fn columns(&self) -> &Columns;
+
+    /// The row just read is refused: forgets the columns that it was the first to have. To be called once, if at all.
+    ///
+    /// A reader of a file may have read on in the meantime; it then does nothing.
+    fn take_back(&mut self) {}
 
     /// How many features were dropped because a saved model does not know them.
     fn dropped_features(&self) -> u64;
@@ -41,12 +49,17 @@ pub trait Reader: Send {
 
 /// Opens a file, or standard input for `-`.
 ///
-/// Gzip (of one or several members) and zstd are recognised by their first bytes, whatever the name.
+/// Gzip (of one or several members) and zstd are recognised by their first bytes, whatever the name. Where there are
+/// several cores, a file is decompressed and parsed on threads of their own, ahead of the rows that are asked for.
 ///
 /// # Errors
 ///
 /// The file cannot be read, has no rows, or does not fit the options.
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    #[cfg(feature = "parquet")]
+    if let Some(file) = parquet_file(path, options) {
+        return ahead(crate::parquet::reader(file, path, options)?, path);
+    }
     from_source(Source::open(path)?, options)
 }
 
@@ -63,12 +76,38 @@ pub fn from_read(
     from_source(Source::from_read(input, name, None)?, options)
 }
 
-fn from_source(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    let name = source.name().to_owned();
+    ahead(parsed(source, options)?, &name)
+}
+
+/// Parses files ahead of their use, where there is a core for it.
+fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
+    // Whoever writes to a pipe may be waiting for the answer to a row before the next one.
+    if reader.size().is_some() && several_cores() { ReadAhead::boxed(reader, name) } else { Ok(reader) }
+}
+
+/// The file, if it is to be read as Parquet: by its first bytes, or because it was asked for. Whatever is wrong with it
+/// otherwise is said where all files are opened.
+#[cfg(feature = "parquet")]
+fn parquet_file(path: &str, options: &ReadOptions) -> Option<std::fs::File> {
+    if path == "-" || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return None;
+    }
+    let mut file = std::fs::File::open(path).ok()?;
+    let mut head = [0; 4];
+    let magic = file.read_exact(&mut head).is_ok() && head == *b"PAR1";
+    (magic || options.format == Some(Format::Parquet)).then_some(file)
+}
+
+fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     match recognise(&mut source, options)? {
         Format::Libsvm => libsvm::reader(source, options),
         Format::Vw => vw::reader(source, options),
         Format::Csv => csv::reader(source, options),
         Format::Ndjson => ndjson::reader(source, options),
+        Format::Parquet if cfg!(feature = "parquet") => Err(source.file_error("is no Parquet file")),
+        Format::Parquet => Err(source.file_error(format!("is to be read as {PARQUET}"))),
     }
 }
 
@@ -77,7 +116,11 @@ const MOST_BLANK_LINES: usize = 1 << 20;
 
 fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadError> {
     let known = options.format.or_else(|| Format::from_file_name(source.name()));
-    let saved = options.schema.as_ref().map(|schema| schema.format);
+    let saved = options.schema.as_ref().map(|schema| match schema.format {
+        // The text with the same columns.
+        Format::Parquet => Format::Csv,
+        format => format,
+    });
     // With a format given or saved, a row is answered as soon as it comes, even on a pipe.
     let mut lines = if known.or(saved).is_some() { 1 } else { format::LINES };
     let mut peek = source.peek(lines)?;
@@ -102,7 +145,12 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
 /// Makes rows of lines; the part in which the line formats differ.
 pub(crate) trait LineParser: Send {
     /// Fills an empty row. False if the line holds none, such as a comment.
-    fn parse(&mut self, line: &[u8], row: &mut Row, columns: &mut ColumnMap) -> Result<bool, ReadErrorKind>;
+    fn parse(
+        &mut self,
+        line: Line<'_>,
+        row: &mut Row,
+        columns: &mut ColumnMap,
+    ) -> Result<bool, ReadErrorKind>;
 
     /// The schema without what [`LineReader`] knows.
     fn schema(&self, columns: Columns) -> Schema;
@@ -149,6 +197,10 @@ impl<P: LineParser> Reader for LineReader<P> {
 
     fn columns(&self) -> &Columns {
         self.columns.columns()
+    }
+
+    fn take_back(&mut self) {
+        self.columns.take_back();
     }
 
     fn dropped_features(&self) -> u64 {

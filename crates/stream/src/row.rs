@@ -150,6 +150,12 @@ impl Row {
         self.increasing = true;
     }
 
+    /// Takes the label away.
+    pub(crate) fn unlabel(&mut self) {
+        self.kind = LabelKind::Missing;
+        self.cost_count = 0;
+    }
+
     /// Labels the row with a class, spelled canonically: a number of magnitude below 2^53 is written in the shortest
     /// way that reads back to the same number (`+1` and `1.0` become `1`), other text stays as it is.
     ///
@@ -192,6 +198,16 @@ impl Row {
         debug_assert!(value.is_finite(), "readers refuse values that are not finite");
         if value != 0.0 {
             self.increasing &= self.indices.last().is_none_or(|&last| last < index);
+            self.indices.push(index);
+            self.values.push(value);
+        }
+    }
+
+    /// [`Row::push`] for features that come in the order of columns.
+    #[inline]
+    pub(crate) fn push_next(&mut self, index: u32, value: f64) {
+        debug_assert!(value.is_finite() && self.indices.last().is_none_or(|&last| last < index));
+        if value != 0.0 {
             self.indices.push(index);
             self.values.push(value);
         }

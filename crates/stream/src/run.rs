@@ -6,7 +6,7 @@ use noregret::learner::OnlineLearner;
 use noregret::prediction::{Prediction, draw};
 use noregret::rng::{Rng, Uniforms};
 
-use crate::delay::Delay;
+use crate::delay::{Delay, Lateness};
 use crate::encode::{Coming, Example};
 use crate::examples::Examples;
 use crate::read_error::ReadError;
@@ -18,7 +18,7 @@ pub struct RunOptions {
     /// What the learner's output means.
     pub forecast: Forecast,
     /// By how many rounds labels are late.
-    pub delay: usize,
+    pub delay: Lateness,
     /// Whether rows may be read ahead of their turn, purely to be faster. Not where somebody waits for an answer
     /// before sending the next row.
     pub look_ahead: bool,
@@ -98,7 +98,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
 ) -> Result<Score, RunError> {
     let mut block = Block::new(if options.look_ahead { learner.lookahead() } else { 0 }, options.limit);
     let mut prediction = learner.prediction();
-    let mut late = Delay::<Prediction>::new(options.delay);
+    let mut late = Delay::<Prediction>::new(options.delay, options.seed);
     let mut score = Score::new(options.forecast, options.window);
     let mut rng = Rng::new(options.seed, PLAY);
     let mut row = 0;

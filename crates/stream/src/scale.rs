@@ -23,6 +23,9 @@ pub enum Scaling {
 /// Standardised values are kept within this many standard deviations: the guarantees need bounded rows.
 pub const CLIP: f64 = 5.0;
 
+/// Columns that are standardised at a time.
+const BLOCK: usize = 64;
+
 impl Scaling {
     /// All kinds.
     pub const ALL: [Scaling; 4] = [Scaling::None, Scaling::Unit, Scaling::MaxAbs, Scaling::Standard];
@@ -124,14 +127,21 @@ impl Scaler {
                     self.second.resize(columns, 0.0);
                 }
                 let rows = self.rows as f64;
-                let mut seen = indices.iter().zip(values).peekable();
-                for (column, (mean, squares)) in self.first.iter_mut().zip(&mut self.second).enumerate() {
-                    let value =
-                        seen.next_if(|(index, _)| **index as usize == column).map_or(0.0, |(_, v)| *v);
-                    // Welford's recursion: no cancellation, whatever the offset.
-                    let deviation = value - *mean;
-                    *mean += deviation / rows;
-                    *squares += deviation * (value - *mean);
+                let mut seen = indices.iter().map(|column| *column as usize).zip(values).peekable();
+                // Block by block: spread out first, so that the arithmetic has no branches.
+                let blocks = self.first.chunks_mut(BLOCK).zip(self.second.chunks_mut(BLOCK));
+                for (number, (means, squares)) in blocks.enumerate() {
+                    let mut values = [0.0; BLOCK];
+                    let start = number * BLOCK;
+                    while let Some((column, value)) = seen.next_if(|(column, _)| *column < start + BLOCK) {
+                        values[column - start] = *value;
+                    }
+                    for ((mean, squares), value) in means.iter_mut().zip(squares).zip(&values) {
+                        // Welford's recursion: no cancellation, whatever the offset.
+                        let deviation = value - *mean;
+                        *mean += deviation / rows;
+                        *squares += deviation * (value - *mean);
+                    }
                 }
             }
         }
@@ -189,12 +199,14 @@ impl Scaler {
                 }
             }
             Scaling::Standard => {
-                let variance = |squares: f64| squares / self.rows as f64;
+                let rows = self.rows as f64;
                 for ((value, mean), squares) in values.iter_mut().zip(&self.first).zip(&self.second) {
-                    let deviation = variance(*squares).sqrt();
-                    // A constant column says nothing. Its deviation may be off zero by rounding alone.
-                    let constant = deviation <= 1e-12 * mean.abs() || deviation == 0.0;
-                    *value = if constant { 0.0 } else { ((*value - mean) / deviation).clamp(-CLIP, CLIP) };
+                    let deviation = (squares / rows).sqrt();
+                    // A constant column says nothing. Its deviation may be off zero by rounding alone. No shortcut: all
+                    // columns take the same way, several at once.
+                    let constant = (deviation <= 1e-12 * mean.abs()) | (deviation == 0.0);
+                    let scaled = ((*value - mean) / deviation).clamp(-CLIP, CLIP);
+                    *value = if constant { 0.0 } else { scaled };
                 }
                 // Columns that were never seen have nothing to be scaled with.
                 let known = self.first.len().min(values.len());

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::{memchr, memchr_iter};
 
+use crate::ahead::several_cores;
 use crate::decompress::{Decompressed, decompress, input_error};
 use crate::read_error::{ReadError, ReadErrorKind};
 
@@ -30,6 +31,27 @@ pub(crate) struct Source {
     end: usize,
     at_end: bool,
     line: u64,
+}
+
+/// Bytes of a [`Source`]'s buffer behind a line, whatever they are, so that 8 can be looked at from any place in it.
+const PADDING: usize = 16;
+
+/// A line without its line end.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'a> {
+    padded: &'a [u8],
+    length: usize,
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn text(self) -> &'a [u8] {
+        &self.padded[..self.length]
+    }
+
+    /// The line and some bytes behind it, of which the first is no part of a number.
+    pub(crate) fn padded(self) -> &'a [u8] {
+        self.padded
+    }
 }
 
 /// What comes next in a [`Source`].
@@ -75,7 +97,9 @@ impl Source {
         name: &str,
         size: Option<u64>,
     ) -> Result<Self, ReadError> {
-        let opened = decompress(input).map_err(|kind| ReadError::new(name, 0, kind))?;
+        let file = size.is_some();
+        let opened =
+            decompress(input, file && several_cores()).map_err(|kind| ReadError::new(name, 0, kind))?;
         let Decompressed { input, compression, consumed } = opened;
         let mut source = Source {
             name: name.to_owned(),
@@ -83,7 +107,7 @@ impl Source {
             compression,
             consumed,
             size,
-            buffer: vec![0; BUFFER],
+            buffer: vec![0; BUFFER + PADDING],
             start: 0,
             end: 0,
             at_end: false,
@@ -141,7 +165,7 @@ impl Source {
 
     /// The next line without its line end, or `None` at the end. After an error there are no more lines.
     #[inline]
-    pub(crate) fn next_line(&mut self) -> Result<Option<&[u8]>, ReadError> {
+    pub(crate) fn next_line(&mut self) -> Result<Option<Line<'_>>, ReadError> {
         let mut searched = 0;
         let (line, next) = loop {
             let from = self.start + searched;
@@ -159,8 +183,10 @@ impl Source {
         };
         self.start = next;
         self.line += 1;
-        let line = &self.buffer[line];
-        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+        let padded = &self.buffer[line.start..line.end + PADDING];
+        let length = line.len();
+        let ends_in_return = length > 0 && padded[length - 1] == b'\r';
+        Ok(Some(Line { padded, length: length - usize::from(ends_in_return) }))
     }
 
     /// The next bytes, as many as are at hand; none only at the end. They count as read with [`Source::consume`].
@@ -209,16 +235,20 @@ impl Source {
             self.end -= self.start;
             self.start = 0;
         }
-        if self.end == self.buffer.len() {
+        if self.end + PADDING == self.buffer.len() {
             if self.end >= LONGEST_LINE {
                 self.stop();
                 return Err(self.file_error(format!("has a line longer than {} MiB", LONGEST_LINE >> 20)));
             }
-            self.buffer.resize(2 * self.end, 0);
+            self.buffer.resize(2 * self.end + PADDING, 0);
         }
         loop {
-            match self.input.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.at_end = true,
+            let limit = self.buffer.len() - PADDING;
+            match self.input.read(&mut self.buffer[self.end..limit]) {
+                Ok(0) => {
+                    self.at_end = true;
+                    self.buffer[self.end..][..PADDING].fill(0);
+                }
                 Ok(count) => self.end += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
@@ -257,7 +287,9 @@ mod tests {
     fn lines(mut source: Source) -> Result<Vec<String>, ReadError> {
         let mut lines = vec![];
         while let Some(line) = source.next_line()? {
-            lines.push(String::from_utf8_lossy(line).into_owned());
+            lines.push(String::from_utf8_lossy(line.text()).into_owned());
+            let behind = line.padded()[line.text().len()];
+            assert!([b'\n', b'\r', 0].contains(&behind) && line.padded().len() >= line.text().len() + 8);
         }
         assert_eq!(source.line(), lines.len() as u64);
         Ok(lines)

@@ -77,7 +77,10 @@ impl Survey {
         loop {
             let read = match reader.read(&mut row) {
                 Ok(false) => break,
-                Ok(true) => check(reader, &row, features).map_err(|what| row_error(name, &row, what)),
+                Ok(true) => check(reader, &row, features).map_err(|what| {
+                    reader.take_back();
+                    row_error(name, &row, what)
+                }),
                 Err(error) => Err(error),
             };
             match read {

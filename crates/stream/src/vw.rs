@@ -16,11 +16,12 @@
 
 use crate::columns::{ColumnMap, Columns};
 use crate::format::Format;
+use crate::number;
 use crate::options::{ReadOptions, Schema, Speech};
 use crate::read_error::{ReadError, ReadErrorKind, shown};
 use crate::reader::{LineParser, LineReader, Reader};
 use crate::row::{Duplicates, FeatureFault, Row};
-use crate::source::Source;
+use crate::source::{Line, Source};
 
 struct Vw {
     /// Name of the feature being read; begins with its namespace.
@@ -33,8 +34,13 @@ pub(crate) fn reader(source: Source, options: &ReadOptions) -> Result<Box<dyn Re
 }
 
 impl LineParser for Vw {
-    fn parse(&mut self, line: &[u8], row: &mut Row, columns: &mut ColumnMap) -> Result<bool, ReadErrorKind> {
-        let line = std::str::from_utf8(line).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+    fn parse(
+        &mut self,
+        line: Line<'_>,
+        row: &mut Row,
+        columns: &mut ColumnMap,
+    ) -> Result<bool, ReadErrorKind> {
+        let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
         let Some((head, mut rest)) = line.split_once('|') else {
             return match line.trim_ascii() {
                 "" => Ok(false),
@@ -191,7 +197,7 @@ impl Vw {
 }
 
 fn parse_value(text: &str) -> Option<f64> {
-    fast_float2::parse::<f64, _>(text).ok()
+    number::parse(text.as_bytes()).ok()
 }
 
 /// Whether a value that is no number is text, and not a broken number.

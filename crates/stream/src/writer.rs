@@ -52,9 +52,14 @@ pub trait RowWriter: Send {
 /// - VW puts all features into the nameless namespace, under their names or numbers.
 /// - CSV begins with a header in which numbered features are called `x1`, `x2`, ...; `label` stands last. All columns
 ///   must be known with the first row. It has no weights and tags.
+/// - Parquet has the columns of CSV. The file is complete with [`RowWriter::flush`], after which no row can follow.
 /// - NDJSON writes numbered features as the array `x` of all columns, which must be known with the first row, and named
 ///   ones as the object `x`; the label is `y`.
 pub fn create<'a>(format: Format, out: Box<dyn Write + Send + 'a>) -> Box<dyn RowWriter + 'a> {
+    #[cfg(feature = "parquet")]
+    if format == Format::Parquet {
+        return Box::new(crate::parquet_writer::ParquetRows::new(out));
+    }
     Box::new(Lines { format, out: io::BufWriter::new(out), line: String::new(), width: None })
 }
 
@@ -74,6 +79,9 @@ impl RowWriter for Lines<'_> {
             Format::Vw => vw(&mut self.line, row, columns),
             Format::Csv => self.csv(row, columns),
             Format::Ndjson => self.ndjson(row, columns),
+            Format::Parquet => {
+                Err("this program was built without it; build it with --features parquet".into())
+            }
         };
         made.map_err(|problem| WriteError::Unfit { format: self.format, problem })?;
         self.width.get_or_insert(columns.count());
@@ -248,7 +256,7 @@ impl Lines<'_> {
     }
 }
 
-fn csv_name(columns: &Columns, column: u32) -> Cow<'_, str> {
+pub(crate) fn csv_name(columns: &Columns, column: u32) -> Cow<'_, str> {
     match columns {
         Columns::Numbered { .. } => Cow::Owned(format!("x{}", columns.name(column))),
         _ => columns.name(column),
@@ -256,7 +264,7 @@ fn csv_name(columns: &Columns, column: u32) -> Cow<'_, str> {
 }
 
 /// The class of a row, if it has one; other labels have their place in few formats.
-fn label(row: &Row) -> Result<Option<&str>, String> {
+pub(crate) fn label(row: &Row) -> Result<Option<&str>, String> {
     match row.label() {
         RowLabel::Missing => Ok(None),
         RowLabel::Name(name) if name.is_empty() || name.trim() != name => {
@@ -268,7 +276,7 @@ fn label(row: &Row) -> Result<Option<&str>, String> {
     }
 }
 
-fn no_weight_or_tag(row: &Row) -> Made {
+pub(crate) fn no_weight_or_tag(row: &Row) -> Made {
     if row.weight != 1.0 {
         return Err(format!("it has weight {}", row.weight));
     }

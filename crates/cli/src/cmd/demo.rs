@@ -6,7 +6,7 @@ use std::path::Path;
 use noregret::param::{Value, Values};
 use noregret::problem::Problem;
 use noregret::registry::find;
-use noregret::replace::Replacement;
+use noregret_stream::delay::Lateness;
 use noregret_stream::encode::{Encoder, LargeRow};
 use noregret_stream::labels::Labels;
 use noregret_stream::plot::{Chart, Line};
@@ -19,8 +19,9 @@ use crate::args::DemoArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
 use crate::note::note;
-use crate::open::describe_learner;
-use crate::progress::{Mode, Progress};
+use crate::open::describe;
+use crate::plot::PlotFile;
+use crate::progress::{Mode, Progress, Total};
 
 /// The stream of the demonstration: noisy labels, correlated features, a model that drifts.
 const STREAM: [(&str, &str); 6] = [
@@ -38,11 +39,7 @@ const WINDOW: usize = 1000;
 
 /// Runs both learners on the same rows, compares them, and writes a plot.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    let render = renderer(&args.plot)?;
-    let plot_failure = |error: std::io::Error| {
-        Failure::data(format!("--plot {}: cannot be written: {error}", args.plot.display()))
-    };
-    let mut plot = Replacement::open(&args.plot).map_err(plot_failure)?;
+    let plot = PlotFile::open(&args.plot)?;
     let values: Values =
         STREAM.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
     let recipe = Recipe::find("softmax").expect("the stream of the demonstration exists");
@@ -74,15 +71,21 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             large_rows: 0,
         };
         let forecast = entry.about.forecast;
-        note(format_args!("\n{}", describe_learner(learner.as_ref())));
+        note(format_args!("\n{}", describe(learner.about().name, &learner.values())));
         let mut curve = Curve {
-            progress: Progress::new(Mode::Table, forecast, Some(args.rows), WINDOW, false),
+            progress: Progress::new(Mode::Table, forecast, Total::Rows(args.rows), WINDOW, false),
             every: (args.rows / 200).max(1),
             points: Vec::new(),
         };
         let mut examples = SyntheticExamples::new(stream, encoder, args.rows);
-        let options =
-            RunOptions { forecast, delay: 0, look_ahead: true, window: WINDOW, limit: None, seed: args.seed };
+        let options = RunOptions {
+            forecast,
+            delay: Lateness::default(),
+            look_ahead: true,
+            window: WINDOW,
+            limit: None,
+            seed: args.seed,
+        };
         let score = learn(&mut examples, learner.as_mut(), &mut curve, &options)
             .map_err(|error| run_failure("the stream", error))?;
         curve.progress.finish(&score, None).map_err(Failure::output)?;
@@ -102,20 +105,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             .collect(),
         ..Chart::default()
     };
-    let image = render(&chart).map_err(Failure::data)?;
-    plot.write_all(&image).and_then(|()| plot.finish()).map_err(plot_failure)?;
+    plot.write(&chart)?;
     print(&results, &args.plot).map_err(Failure::output)
-}
-
-type Renderer = fn(&Chart) -> Result<Vec<u8>, String>;
-
-/// How a plot of this name is drawn; asked before the work begins.
-fn renderer(path: &Path) -> Result<Renderer, Failure> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("svg") => Ok(|chart| Ok(chart.svg().into_bytes())),
-        Some("png") => Ok(Chart::png),
-        _ => Err(Failure::usage(format!("--plot {}: must end in .svg or .png", path.display()))),
-    }
 }
 
 /// How a learner did.

@@ -2,21 +2,25 @@
 
 use std::io::Write;
 
-use noregret::learner::OnlineLearner;
+use noregret_stream::saved::Forecaster;
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::note::short;
-use crate::open::{describe_learner, read_frozen};
+use crate::open::{describe, read_frozen};
 
 /// Shows the learner, the data it was made for, and its tensors.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     // Loading checks everything that reading alone does not.
     let (saved, archive) = read_frozen(&args.model)?;
-    let learner = saved.first();
+    let learner = &saved.predictor;
     // A snapshot from before round t has learnt t - 1 rounds.
-    let taken: Vec<u64> = saved.predictor.members().iter().map(|member| member.rounds() + 1).collect();
+    let taken: Vec<u64> = learner.rounds().iter().map(|rounds| rounds + 1).collect();
     let rounds = taken.iter().max().map_or(0, |round| round - 1);
+    let feedback = match learner {
+        Forecaster::Average(_) => "full",
+        Forecaster::Bandit(_) => "bandit",
+    };
     let problem = learner.problem();
     let encoder = &saved.encoder;
     let mut out = std::io::stdout().lock();
@@ -27,7 +31,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
             .collect();
         let run: Option<serde_json::Value> = archive.json("run").ok();
         let value = serde_json::json!({
-            "learner": learner.about().name, "parameters": learner.values(), "rounds": rounds,
+            "learner": learner.about().name, "parameters": learner.values(), "feedback": feedback,
+            "rounds": rounds,
             "problem": problem, "labels": encoder.labels, "scaling": encoder.scaler.scaling(),
             "intercept": encoder.intercept, "schema": saved.schema, "tensors": tensors, "run": run,
             "snapshots": (taken.len() > 1).then_some(&taken),
@@ -37,7 +42,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let labels: Vec<&str> = encoder.labels.iter().take(20).collect();
     let more = if encoder.labels.len() > 20 { ", …" } else { "" };
     let mut lines = vec![
-        ("learner", describe_learner(learner)),
+        ("learner", describe(learner.about().name, &learner.values())),
         ("rounds", rounds.to_string()),
         ("classes", format!("{}: {}{more}", problem.classes, labels.join(", "))),
         (
@@ -51,6 +56,9 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         ("scaling", encoder.scaler.scaling().to_string()),
         ("format", saved.schema.format.to_string()),
     ];
+    if feedback == "bandit" {
+        lines.insert(1, ("feedback", "whether the label that was played is right".to_owned()));
+    }
     if taken.len() > 1 {
         let before: Vec<String> = taken.iter().take(20).map(u64::to_string).collect();
         let more = if taken.len() > 20 { ", …" } else { "" };

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
         std::io::stdout().lock(),
         "{:<12} {}\n{:<12} {rounds} of {} models, {}",
         "learner",
-        describe_learner(merged.learner.as_ref()),
+        describe_learner(&merged.learner),
         "merged",
         names.len(),
         args.how

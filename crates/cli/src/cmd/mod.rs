@@ -1,11 +1,15 @@
 //! The subcommands, one file each.
 
+pub(crate) mod compare;
 pub(crate) mod demo;
+pub(crate) mod evaluate;
 pub(crate) mod generate;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod merge;
 pub(crate) mod predict;
+pub(crate) mod repeat;
+pub(crate) mod replay;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod trace;

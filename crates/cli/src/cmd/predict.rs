@@ -3,7 +3,8 @@
 use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
-use noregret::learner::Predictor;
+use noregret::example::Label;
+use noregret::prediction::{Decision, argmax};
 use noregret::replace::Replacement;
 use noregret_stream::encode::Example;
 use noregret_stream::examples::{Examples, ReadExamples};
@@ -20,7 +21,7 @@ use crate::open::{data_name, read_frozen};
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let (frozen, _) = read_frozen(&args.model)?;
-    let forecast = frozen.first().about().forecast;
+    let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
     let mut options = args.reading.options()?;
     options.schema = Some(schema);
@@ -36,13 +37,17 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut rng = noregret::rng::Rng::new(args.seed, 1);
     let mut example = Example::default();
     let mut prediction = predictor.prediction();
+    let mut room = Decision::default();
     let mut rows = 0u64;
     while examples.next(&mut example).map_err(Failure::data)? {
-        predictor.predict(example.features(), &mut prediction);
+        predictor.predict(example.features(), &mut prediction, &mut room);
         if !prediction.is_finite() {
             return Err(run_failure(data_name(&args.data), RunError::NotFinite(rows + 1)));
         }
-        let label = play(forecast, &prediction, &mut rng);
+        let label = match args.greedy {
+            true => Label::from(argmax(&prediction.scores)),
+            false => play(forecast, &prediction, &mut rng),
+        };
         if let Some(target) = example.target() {
             score.add(RoundScore::new(forecast, &prediction, label, target));
         }

@@ -2,27 +2,33 @@
 
 use std::path::Path;
 
-use noregret::algorithm::{AnyModel, BanditModel, Forecast, Model};
+use noregret::algorithm::{About, AnyModel, BanditModel, Forecast, Model};
 use noregret::batch::online_to_batch::OnlineToBatch;
+use noregret::guarantee::Guarantee;
 use noregret::learner::OnlineLearner;
 use noregret::model::Archive;
 use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::replace::Replacement;
-use noregret_stream::bandit::run_bandit;
-use noregret_stream::certify::{Certified, CertifyError, Record};
-use noregret_stream::examples::ReadExamples;
+use noregret_stream::bandit::{Journal, Play, run_bandit_as};
+use noregret_stream::certify::{Certified, Record};
+use noregret_stream::decision_log::{LogWriter, Start};
+use noregret_stream::encode::Encoder;
+use noregret_stream::examples::{BadRows, ReadExamples};
 use noregret_stream::run::{RunError, RunOptions};
-use noregret_stream::saved::{Frozen, Saved};
+use noregret_stream::saved::{Forecaster, Frozen, Saved};
 use noregret_stream::score::Score;
 
 use crate::args::RunArgs;
+use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
+use crate::log_file::LogFile;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, open};
-use crate::progress::{Mode, Progress};
+use crate::progress::{Mode, Progress, Total};
 use crate::report::{Ending, Report};
 use crate::summary::{Summary, print};
+use crate::watched::Watched;
 
 /// Learns the stream.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -32,31 +38,32 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(path) = &args.batch_model {
         check_target("--batch-model", path)?;
     }
-    let Opened { learner, encoder, reader, rows, seed, decisions } = open(args)?;
-    if let AnyModel::Bandit(_) = learner {
-        refuse_under_bandit_feedback(args, learner.about().name)?;
+    if args.stream.repeats > 1 {
+        if args.report.is_some() {
+            return Err(Failure::usage("--report: is about one run; leave out --repeats"));
+        }
+        return repeat(args);
     }
-    let mode = match (args.json, args.quiet) {
-        (true, _) => Mode::Json,
-        (false, true) => Mode::Quiet,
-        (false, false) => Mode::Table,
-    };
+    let Opened { learner, encoder, reader, rows, seed, generator, continues, decisions } = open(args)?;
+    check_options(args, &learner, &encoder)?;
+    let mode = Mode::of(&args.stream);
     if mode == Mode::Table {
         for (subject, sentence) in &decisions {
             note(format_args!("{subject:>9}  {sentence}"));
         }
     }
     let forecast = learner.about().forecast;
-    let options = RunOptions {
-        forecast,
-        delay: args.delay,
-        look_ahead: reader.size().is_some(),
-        window: args.window,
-        limit: args.limit,
-        seed,
+    let stream = &args.stream;
+    let size = reader.size();
+    let options = stream.run_options(forecast, size.is_none(), seed);
+    let watched = Watched::new(reader, None);
+    let total = match (rows, stream.limit, size) {
+        (Some(rows), ..) | (None, Some(rows), _) => Total::Rows(rows),
+        (None, None, Some(size)) => Total::Bytes(size, watched.position()),
+        (None, None, None) => Total::Unknown,
     };
-    let examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row);
-    let mut progress = Progress::new(mode, forecast, rows, args.window, args.certificates);
+    let examples = ReadExamples::new(Box::new(watched), encoder, &stream.data, stream.reading.on_bad_row);
+    let mut progress = Progress::new(mode, forecast, total, stream.window, args.certificates);
     if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
@@ -64,24 +71,47 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let session = Session { args, mode, rows, options, examples, progress, report };
     match learner {
         AnyModel::Full(learner) => session.full(learner),
-        AnyModel::Bandit(learner) => session.bandit(learner),
+        AnyModel::Bandit(_) => {
+            let mut play = Play { floor: args.exploration_floor, ..Play::new(seed) };
+            if let Some(generator) = generator {
+                play.generator = generator;
+            }
+            let log = args.log.as_deref().map(|path| session.log(path, &learner, &play, continues));
+            session.bandit(learner.bandit()?, play, log.transpose()?)
+        }
     }
 }
 
-/// Models, certificates and comparators are those of learners that see the label.
-fn refuse_under_bandit_feedback(args: &RunArgs, name: &str) -> Result<(), Failure> {
-    let given = [
-        ("--save", args.save.is_some()),
-        ("--batch-model", args.batch_model.is_some()),
-        ("--certify", args.certify),
-        ("--certificates", args.certificates),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((option, _)) => Err(Failure::usage(format!(
-            "{option}: is for learners that see the label; {name} hears right or wrong"
-        ))),
+/// Refuses what has no meaning for the learner's kind of feedback.
+fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Result<(), Failure> {
+    let name = learner.about().name;
+    let (bandit, floor) = (matches!(learner, AnyModel::Bandit(_)), args.exploration_floor);
+    let (given, sentence) = if bandit {
+        let given = [("--batch-model", args.batch_model.is_some()), ("--certificates", args.certificates)];
+        (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
+    } else {
+        let given = [("--log", args.log.is_some()), ("--exploration-floor", floor != 0.0)];
+        (given.to_vec(), format!("is for learners that hear right or wrong; {name} sees the label"))
+    };
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!("{option}: {sentence}")));
     }
+    let most = 1.0 / learner.problem().classes as f64;
+    if bandit && !(0.0..=most).contains(&floor) {
+        return Err(Failure::usage(format!(
+            "--exploration-floor {floor}: must be from 0 to {most:.6}, one over the number of classes"
+        )));
+    }
+    if args.log.is_some()
+        && args.stream.reading.on_bad_row != BadRows::Fail
+        && encoder.scaler.scaling().adapts()
+    {
+        return Err(Failure::usage(format!(
+            "--log: needs --on-bad-row fail, or --scale none or unit: a row that is passed over leaves its mark on the scaling ({}) and has no line in the log",
+            encoder.scaler.scaling()
+        )));
+    }
+    Ok(())
 }
 
 /// A stream and how it is to be learnt.
@@ -113,11 +143,15 @@ impl<'a> Session<'a> {
                 args.snapshots, about.name
             )));
         }
-        let record = args.certify.then(|| record(learner.as_ref(), self.rows, args.memory)).transpose()?;
+        let promised = learner.guarantee().is_some();
+        let record = args
+            .certify
+            .then(|| record(about, promised, learner.problem(), self.rows, args.stream.memory))
+            .transpose()?;
         let mut sinks = (self.progress, (record, self.report.take()));
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
-                .map_err(|error| run_failure(data_name(&args.data), error))
+                .map_err(|error| run_failure(data_name(&args.stream.data), error))
         };
         let (score, batch) = if args.batch_model.is_some() {
             let mut sampled = OnlineToBatch::new(learner, args.snapshots, self.options.seed);
@@ -135,9 +169,11 @@ impl<'a> Session<'a> {
         let certified = record
             .as_ref()
             .filter(|_| score.rounds() > 0)
-            .map(|record| certify(record, learner.as_ref(), args.delay, self.examples.encoder.large_rows))
-            .transpose()
-            .map_err(|error| Failure::data(format!("--certify: {error}")))?;
+            .map(|record| {
+                let guarantee = learner.guarantee().expect("asked for before the run");
+                self.certify(record, about, guarantee, learner.certificate())
+            })
+            .transpose()?;
         let problem = learner.problem().clone();
         let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
         let summary = self.summary(&score, learnt)?;
@@ -159,12 +195,14 @@ impl<'a> Session<'a> {
         };
         if let (Some(path), Some(predictor)) = (&args.batch_model, batch) {
             let (encoder, schema) = (self.examples.encoder.clone(), schema.clone());
+            let predictor = Forecaster::Average(predictor);
             write(Frozen { predictor, encoder, schema }.archive(), path)?;
         }
         if let Some(path) = &args.save {
-            write(Saved { learner, encoder: self.examples.encoder, schema }.archive(), path)?;
+            let (learner, encoder) = (AnyModel::Full(learner), self.examples.encoder);
+            write(Saved { learner, encoder, schema, generator: None }.archive(), path)?;
         }
-        close(summary, &score, self.mode, seconds, args.window)?;
+        close(summary, &score, self.mode, seconds, args.stream.window)?;
         for (path, what) in [(&args.save, "model"), (&args.batch_model, "predictor for rows to come")] {
             if let (Some(path), Mode::Table) = (path, self.mode) {
                 note(format_args!("The {what} is in {}.", path.display()));
@@ -173,45 +211,122 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Begins the log of a learner's decisions.
+    fn log(
+        &self,
+        path: &Path,
+        learner: &AnyModel,
+        play: &Play,
+        continues: Option<String>,
+    ) -> Result<LogWriter<LogFile>, Failure> {
+        let file = LogFile::create(path)?;
+        let (encoder, schema) = (&self.examples.encoder, self.examples.reader.schema());
+        let start = Start { learner, seed: self.options.seed, continues, play, encoder, schema };
+        LogWriter::new(file, &start).map_err(|error| log_failure(path, &error))
+    }
+
     /// Only whether the played label was right is revealed.
-    fn bandit(mut self, mut learner: Box<dyn BanditModel>) -> Result<(), Failure> {
+    fn bandit(
+        mut self,
+        mut learner: Box<dyn BanditModel>,
+        mut play: Play,
+        mut log: Option<LogWriter<LogFile>>,
+    ) -> Result<(), Failure> {
         let args = self.args;
-        let mut sinks = (self.progress, self.report.take());
-        let score = run_bandit(&mut self.examples, learner.as_mut(), &mut sinks, &self.options)
-            .map_err(|error| run_failure(data_name(&args.data), error))?;
-        let report;
-        (self.progress, report) = sinks;
+        let about = learner.about();
+        let promised = learner.guarantee().is_some();
+        let record = args
+            .certify
+            .then(|| record(about, promised, learner.problem(), self.rows, args.stream.memory))
+            .transpose()?;
+        let mut sinks = (self.progress, (record, self.report.take()));
+        let score = run_bandit_as(
+            &mut self.examples,
+            learner.as_mut(),
+            &mut sinks,
+            &self.options,
+            &mut play,
+            log.as_mut().map(|log| log as &mut dyn Journal),
+        )
+        .map_err(|error| run_failure(data_name(&args.stream.data), error))?;
+        if let (Some(log), Some(path)) = (log, &args.log) {
+            log.into_inner().finish().map_err(|error| log_failure(path, &error))?;
+        }
+        let (record, report);
+        (self.progress, (record, report)) = sinks;
         self.progress.finish(&score, None).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
+        let certified = record
+            .as_ref()
+            .filter(|_| score.rounds() > 0)
+            .map(|record| {
+                let guarantee = learner.guarantee().expect("asked for before the run");
+                self.certify(record, about, guarantee, None)
+            })
+            .transpose()?;
         let problem = learner.problem().clone();
-        let learnt =
-            Learnt { name: learner.about().name, values: learner.values(), problem, certified: None };
+        let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
         let summary = self.summary(&score, learnt)?;
         if let Some(report) = report {
-            let labels = &self.examples.encoder.labels;
-            let (certificate, bound) = (None, None);
             report.write(&Ending {
                 score: &score,
                 summary: &summary,
-                labels,
-                record: None,
-                certificate,
-                bound,
+                labels: &self.examples.encoder.labels,
+                record: record.as_ref(),
+                certificate: None,
+                bound: None,
             })?;
         }
-        close(summary, &score, self.mode, seconds, args.window)
+        if let Some(path) = &args.save {
+            let schema = self.examples.reader.schema();
+            let (encoder, generator) = (self.examples.encoder, Some(play.generator));
+            let learner = AnyModel::Bandit(learner);
+            let mut archive = Saved { learner, encoder, schema, generator }.archive();
+            archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
+            archive.write(path).map_err(Failure::data)?;
+        }
+        close(summary, &score, self.mode, seconds, args.stream.window)?;
+        for (path, what) in [(&args.save, "model is"), (&args.log, "decisions are")] {
+            if let (Some(path), Mode::Table) = (path, self.mode) {
+                note(format_args!("The {what} in {}.", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds the learner to its theorem.
+    fn certify(
+        &self,
+        record: &Record,
+        about: &About,
+        guarantee: Guarantee<'_>,
+        certificate: Option<f64>,
+    ) -> Result<Certified, Failure> {
+        let (delay, floor) = (self.args.stream.delay, self.args.exploration_floor);
+        let void = match self.examples.encoder.large_rows {
+            _ if !delay.is_none() => Some(format!("labels were {delay} rounds late")),
+            _ if floor > 0.0 => Some(format!("labels were drawn with an exploration floor of {floor}")),
+            0 => None,
+            rows => Some(format!("{rows} rows were beyond the learner's radius")),
+        };
+        let theorem = format!("{}, {}: {}", about.paper.key, about.paper.place, about.guarantee);
+        let certified = record.certify(guarantee, theorem, certificate, void);
+        certified.map_err(|error| Failure::data(format!("--certify: {error}")))
     }
 
     /// The summary, but for the time that it took. Bad rows are spoken of on the way.
     fn summary(&self, score: &Score, learnt: Learnt) -> Result<Summary<'a>, Failure> {
         let (args, examples) = (self.args, &self.examples);
         if score.rounds() == 0 {
-            return Err(Failure::data(format!("{}: no labelled row was learnt from", data_name(&args.data))));
+            return Err(Failure::data(format!(
+                "{}: no labelled row was learnt from",
+                data_name(&args.stream.data)
+            )));
         }
         note_bad_rows(examples.bad_rows(), examples.first_bad_row());
         Ok(Summary {
             kind: "summary",
-            data: &args.data,
+            data: &args.stream.data,
             learner: learnt.name,
             rates: score.rates(),
             window: score.window_rates(),
@@ -245,38 +360,25 @@ fn close(
     print(&summary, score, mode, window).map_err(Failure::output)
 }
 
-/// A record for `--certify`, if there is something to certify and room for it.
-fn record(learner: &dyn Model, rows: Option<u64>, memory: u64) -> Result<Record, Failure> {
-    let about = learner.about();
-    if learner.guarantee().is_none() {
+/// Keeps the rounds for the comparator, if there is a theorem to hold the learner to and memory for it.
+fn record(
+    about: &About,
+    promised: bool,
+    problem: &Problem,
+    rows: Option<u64>,
+    memory: u64,
+) -> Result<Record, Failure> {
+    if !promised {
         let why = about.guarantee;
         return Err(Failure::usage(format!("--certify: {} has no theorem to be held to: {why}", about.name)));
     }
-    let mib = rows.map_or(0, |rows| Record::bytes(learner.problem(), rows) >> 20);
+    let mib = rows.map_or(0, |rows| Record::bytes(problem, rows) >> 20);
     if mib > memory {
         return Err(Failure::usage(format!(
             "--certify: the rows would take {mib} MiB; allow it with --memory {mib}"
         )));
     }
-    Ok(Record::new(learner.problem()))
-}
-
-/// Holds the learner to its theorem.
-fn certify(
-    record: &Record,
-    learner: &dyn Model,
-    delay: usize,
-    large_rows: u64,
-) -> Result<Certified, CertifyError> {
-    let about = learner.about();
-    let void = match (delay, large_rows) {
-        (0, 0) => None,
-        (0, rows) => Some(format!("{rows} rows were beyond the learner's radius")),
-        (delay, _) => Some(format!("labels were {delay} rounds late")),
-    };
-    let guarantee = learner.guarantee().expect("asked for before the run");
-    let theorem = format!("{}, {}: {}", about.paper.key, about.paper.place, about.guarantee);
-    record.certify(guarantee, theorem, learner.certificate(), void)
+    Ok(Record::new(problem))
 }
 
 /// A model that could not be saved after hours of learning is better refused before.
@@ -292,6 +394,10 @@ pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
             Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
         }),
     }
+}
+
+fn log_failure(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::data(format!("--log {}: cannot be written: {error}", path.display()))
 }
 
 /// A run over `data` failed.

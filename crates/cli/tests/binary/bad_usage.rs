@@ -58,7 +58,8 @@ fn parameters_that_cannot_be() {
         folder.run(&format!("run a.svm --quiet --learner ogd --set {setting}")).failed(1, sentence);
     }
     // Said before a file is looked at: it may be long.
-    folder.run("run nothing.svm --set norm=-1").failed(2, "nothing.svm: no such file");
+    folder.run("run nothing.svm --set norm=-1").failed(1, "norm = -1: must be a finite number > 0");
+    folder.run("run nothing.svm").failed(2, "nothing.svm: no such file");
     folder.run("run nothing.svm --set nrm=1 -q").complained(
         1,
         "folklore has no parameter 'nrm' (did you mean 'norm'?); it takes classes, features, norm, radius, regularization, curvature, linear_term",

@@ -1,6 +1,6 @@
 //! `run` under bandit feedback, simulated on labelled data.
 
-use crate::util::Folder;
+use crate::util::{Folder, libsvm, rows};
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -58,16 +58,41 @@ fn what_does_not_fit_the_feedback_is_refused() {
             "--feedback full: soba learns from whether the label that it played was right, not from the label",
         ),
         (
-            "--learner soba --save model",
-            "--save: is for learners that see the label; soba hears right or wrong",
+            "--learner soba --batch-model model",
+            "--batch-model: is for learners that see the label; soba hears right or wrong",
         ),
         (
-            "--learner soba --certify",
-            "--certify: is for learners that see the label; soba hears right or wrong",
+            "--learner soba-diag --certify",
+            "--certify: soba-diag has no theorem to be held to: none: the theorem is about the full matrix",
         ),
         ("--learner soba --set exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
     ] {
         folder.run(&format!("run a.svm --quiet {arguments}")).failed(1, sentence);
     }
     assert_eq!(folder.names(), ["a.svm"]);
+}
+
+/// Bandit learners are held to their theorems: a bound where one holds, or why none does.
+#[test]
+fn theorems_are_shown() {
+    let folder = Folder::with("a.svm", libsvm(&rows(600, 3, 4)));
+    let certified = |arguments: &str| folder.summary(&format!("a.svm --scale unit --certify {arguments}"));
+    for learner in ["banditron --set exploration=0.3", "gaptron-hinge --feedback bandit"] {
+        let summary = certified(&format!("--learner {learner}"));
+        let number = |key: &str| summary[key].as_f64().unwrap_or_else(|| panic!("{key} in {summary}"));
+        assert!(number("learner_loss") <= number("bound"), "{summary}");
+        let expected = number("expected_error_rate") * 600.0;
+        assert!((number("learner_loss") - expected).abs() < 1e-6, "{summary}");
+    }
+    for (arguments, why) in [
+        ("--learner banditron --set exploration=0.8", "exploration is 0.8; the theorem needs it in (0, 1/2]"),
+        ("--learner banditron --delay geometric:3", "labels were geometric:3 rounds late"),
+        (
+            "--learner banditron --exploration-floor 0.01",
+            "labels were drawn with an exploration floor of 0.01",
+        ),
+        ("--learner gaptron-hinge --feedback bandit --set rate=9", "the rate is larger than the theorem's"),
+    ] {
+        assert_eq!(certified(arguments)["no_bound_because"], why, "{arguments}");
+    }
 }

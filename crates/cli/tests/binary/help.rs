@@ -16,7 +16,7 @@ fn commands(folder: &Folder) -> Vec<String> {
 /// An option that takes a value has a default that is printed, or does nothing until it is given.
 #[test]
 fn every_default_is_printed() {
-    const NOTHING: [&str; 13] = [
+    const NOTHING: [&str; 15] = [
         "--set",
         "--load",
         "--save",
@@ -25,6 +25,8 @@ fn every_default_is_printed() {
         "--categorical",
         "--output",
         "--learner <NAME>",
+        "--learners",
+        "Draw learning curves",
         // Of `trace`, which needs them.
         "--learner",
         "--no-intercept",
@@ -34,7 +36,7 @@ fn every_default_is_printed() {
     ];
     let folder = Folder::new();
     let commands = commands(&folder);
-    for command in ["run", "predict", "list", "inspect", "trace", "demo", "completions"] {
+    for command in ["run", "compare", "predict", "list", "inspect", "trace", "demo", "completions"] {
         assert!(commands.iter().any(|name| name == command), "{command}");
     }
     for command in commands {
@@ -80,7 +82,7 @@ fn completions_for_the_usual_shells() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = folder.run(&format!("completions {shell}")).succeeded().stdout;
-        for word in ["noregret", "predict", "on-bad-row"] {
+        for word in ["noregret", "predict", "compare", "on-bad-row"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }

@@ -92,6 +92,10 @@ fn features_beyond_the_model_are_counted() {
     let pipe = "run - --quiet --set classes=2 --set features=2 --on-bad-row skip --save model";
     folder.run_with(pipe, "a | p\nb | q\nb | x y z\n").succeeded();
     folder.run("predict model a.vw").succeeded();
+    // Nor do its names take the places of names to come.
+    let pipe = "run - --json --set classes=2 --set features=3 --on-bad-row skip";
+    let ran = folder.run_with(pipe, "a | p\nb | x y z\nb | q r\n").succeeded();
+    assert_eq!(ran.summary()["bad_rows"], 1);
 }
 
 #[test]

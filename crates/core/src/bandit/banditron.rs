@@ -35,9 +35,12 @@
 //! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `learn`; memory $Kd$ numbers, touched only where weights are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::Features;
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::loss::hinge::hinge;
 use crate::param::{ParamError, fraction};
 use crate::params;
 use crate::prediction::Decision;
@@ -134,6 +137,20 @@ impl BanditLearner for Banditron {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let bound: Result<MistakeBound<'_>, String> = match self.problem.radius {
+            None => Err("the largest norm of a row is not known".to_owned()),
+            Some(_) if !(self.exploration > 0.0 && self.exploration <= 0.5) => {
+                Err(format!("exploration is {}; the theorem needs it in (0, 1/2]", self.exploration))
+            }
+            Some(_) => Ok(Box::new(|u| {
+                let setting = setting(&self.problem, u.norm, self.rounds);
+                bounds::banditron(&setting, u.total(hinge), self.exploration)
+            })),
+        };
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound })
     }
 }
 

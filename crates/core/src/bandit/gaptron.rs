@@ -50,12 +50,16 @@
 use std::marker::PhantomData;
 
 use crate::algorithm::{About, Algorithm};
+use crate::bounds;
 use crate::example::Features;
 use crate::full::gaptron::{GaptronParams, Loss, Mode};
-use crate::guarantee::reference_norm;
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::exploration::Exploration;
 use crate::kernel::weights::Weights;
 use crate::learner::BanditLearner;
+use crate::loss::gap::Surrogate;
+use crate::loss::hinge::hinge;
+use crate::loss::smooth_hinge::smooth_hinge;
 use crate::param::{ParamError, positive};
 use crate::prediction::Decision;
 use crate::problem::Problem;
@@ -225,6 +229,29 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let (k, norm) = (self.problem.classes, reference_norm(&self.problem).min(self.norm));
+        let bound: Result<MistakeBound<'_>, String> = match (self.exploration, self.radius, self.rate) {
+            (Exploration::Rate(gamma), Some(radius), Some(rate))
+                if rate <= L::SURROGATE.bandit_rate(k, radius, self.norm, gamma) * (1.0 + 1e-12) =>
+            {
+                Ok(Box::new(move |u| {
+                    let loss = match L::SURROGATE {
+                        Surrogate::Logistic => u.log_loss / std::f64::consts::LN_2,
+                        Surrogate::Hinge => u.total(hinge),
+                        Surrogate::Smooth => u.total(smooth_hinge),
+                    };
+                    loss + bounds::gaptron(&setting(&self.problem, u.norm, self.rounds), rate, gamma)
+                }))
+            }
+            (Exploration::Rate(_), Some(_), Some(_)) => {
+                Err("the rate is larger than the theorem's".to_owned())
+            }
+            _ => Err("rates fall with the rounds; the sum of the bound is not kept".to_owned()),
+        };
+        Some(Guarantee::Mistakes { norm, bound })
     }
 }
 

@@ -46,10 +46,13 @@
 //! where rows are non-zero. A wrong guess costs nothing.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::Features;
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::exploration::Exploration;
 use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, Metric, SecondOrderMargin};
 use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::loss::hinge::eta_loss;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Decision;
@@ -74,9 +77,12 @@ params! {
 pub trait Variant: Metric {
     /// The description.
     const ABOUT: About;
+    /// Whether the theorem is about it.
+    const HAS_THEOREM: bool;
 }
 
 impl Variant for FullMetric {
+    const HAS_THEOREM: bool = true;
     const ABOUT: About = About {
         name: "soba",
         summary: "second-order bandit learner of margins: the second-order Perceptron, told only if it was right",
@@ -90,6 +96,7 @@ impl Variant for FullMetric {
 }
 
 impl Variant for DiagonalMetric {
+    const HAS_THEOREM: bool = false;
     const ABOUT: About = About {
         name: "soba-diag",
         summary: "SOBA with a diagonal matrix, for many features",
@@ -173,7 +180,7 @@ impl<M: Variant> Algorithm for Soba<M> {
     }
 }
 
-impl<M: Metric> BanditLearner for Soba<M> {
+impl<M: Variant> BanditLearner for Soba<M> {
     fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -200,6 +207,25 @@ impl<M: Metric> BanditLearner for Soba<M> {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        if !M::HAS_THEOREM {
+            return None;
+        }
+        let bound: Result<MistakeBound<'_>, String> = match self.exploration {
+            Exploration::Adaptive => Err("exploration is adaptive; its bound has no constants".to_owned()),
+            Exploration::Rate(0.0) => Err("exploration is 0".to_owned()),
+            Exploration::Rate(gamma) => Ok(Box::new(move |u| {
+                let setting = setting(&self.problem, u.norm, self.rounds);
+                let eta = bounds::second_order_perceptron_eta(u.largest_row, self.radius);
+                let losses = u.total(|margin| eta_loss(margin, eta));
+                // The bound is on expectations, of which the run's own sum is a draw.
+                let quadratics = bounds::second_order_perceptron_log(&setting, self.regularization);
+                bounds::soba(&setting, losses, eta, self.regularization, gamma, quadratics)
+            })),
+        };
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound })
     }
 }
 

@@ -42,10 +42,12 @@
 //! $\tfrac13K^3d^3$ for each of a few Newton steps; memory $2K^2d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
 use crate::example::Features;
-use crate::guarantee::reference_norm;
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::newton_step::NewtonStep;
 use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::loss::hinge::eta_loss;
 use crate::param::{ParamError, fraction, positive};
 use crate::params;
 use crate::prediction::Decision;
@@ -185,6 +187,28 @@ impl BanditLearner for SobaReduction {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let norm = self.params.norm.expect("resolved");
+        let theory = Self::new(
+            SobaReductionParams { ons_rate: None, ons_regularization: None, ..self.params.clone() },
+            self.problem.clone(),
+            0,
+        );
+        let theory = theory.is_ok_and(|theory| theory.params == self.params);
+        let largest = 1.0 / (2.0 * self.problem.radius.unwrap_or(1.0) * norm).max(1.0);
+        let holds = theory && self.loss_eta <= largest * (1.0 + 1e-12);
+        let bound: Result<MistakeBound<'_>, String> = if holds {
+            Ok(Box::new(move |u| {
+                let losses = u.total(|margin| eta_loss(margin, self.loss_eta));
+                let setting = setting(&self.problem, norm, self.rounds);
+                losses + bounds::soba_reduction(&setting, self.loss_eta, self.exploration)
+            }))
+        } else {
+            Err("loss_eta, ons_rate or ons_regularization are not the theorem's".to_owned())
+        };
+        Some(Guarantee::Mistakes { norm: norm.min(reference_norm(&self.problem)), bound })
     }
 }
 

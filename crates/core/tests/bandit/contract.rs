@@ -1,13 +1,122 @@
 //! Feedback that comes late, out of order, or never.
 
+use noregret::algorithm::BanditModel;
+use noregret::param::Value;
 use noregret::prediction::Decision;
+use noregret::problem::Problem;
 use noregret::rng::Rng;
 
-use crate::support::{Round, assert_same, every_case};
+use crate::support::{Case, Round, assert_same, entries, every_case};
+
+/// What a decision must carry, and what a learner makes of it, as the table of `noregret::bandit` says.
+struct Contract {
+    learner: &'static str,
+    /// Wrong guesses teach something.
+    wrong: bool,
+    /// The explore coin is part of the decision.
+    coin: bool,
+    /// So is the distribution that exploration was mixed into.
+    forecast: bool,
+}
+
+const CONTRACTS: &[Contract] = &[
+    contract("gaptron-logistic", false, false, false),
+    contract("gaptron-hinge", false, false, false),
+    contract("gaptron-smooth", false, false, false),
+    contract("banditron", true, false, false),
+    contract("newtron", true, false, true),
+    contract("pnewtron", true, false, true),
+    contract("soba", false, false, false),
+    contract("soba-diag", false, false, false),
+    contract("soba-reduction", false, false, false),
+    contract("confidit", true, false, false),
+    contract("confidit-diag", true, false, false),
+    contract("bandit-reduction", false, true, true),
+    contract("exp4", true, false, true),
+];
+
+const fn contract(learner: &'static str, wrong: bool, coin: bool, forecast: bool) -> Contract {
+    Contract { learner, wrong, coin, forecast }
+}
+
+fn contract_of(learner: &str) -> &'static Contract {
+    CONTRACTS.iter().find(|contract| contract.learner == learner).expect("every learner has a contract")
+}
 
 /// Whether wrong guesses teach the learner nothing.
 fn learns_from_right_guesses_only(name: &str) -> bool {
-    ["soba", "gaptron", "bandit-reduction"].iter().any(|start| name.starts_with(start))
+    !contract_of(name).wrong
+}
+
+/// Every learner of the registry does what its line says, and is in the table of the documentation.
+#[test]
+fn every_learner_keeps_its_contract() {
+    let documentation = include_str!("../../src/bandit/mod.rs");
+    assert_eq!(entries().count(), CONTRACTS.len());
+    for entry in entries() {
+        let contract = contract_of(entry.about.name);
+        let name = contract.learner;
+        let family = if name.starts_with("gaptron") { "gaptron-*" } else { name };
+        let line = documentation.lines().find(|line| line.contains(&format!("`{family}`"))).expect(name);
+        let said = line.split('|').nth(2).expect("a column").trim();
+        assert_eq!(said, if contract.wrong { "yes" } else { "no" }, "{name}: the documentation");
+
+        let values = [("exploration", Value::Float(0.3)), ("base", Value::from("ogd"))];
+        let values = values.into_iter().filter(|(name, _)| entry.param(name).is_some());
+        let case = Case {
+            entry,
+            values: values.map(|(name, value)| (name.to_owned(), value)).collect(),
+            problem: Problem::new(3, 4).with_radius(1.0).with_horizon(1000),
+        };
+        let mut learner = case.learner();
+        case.play(learner.as_mut(), &case.stream(1, 50));
+        let next = case.stream(2, 40);
+        let mut taken = Decision::default();
+        let mut taught = 0;
+        for (t, round) in next.iter().enumerate() {
+            learner.act(round.dense(), &mut Rng::new(9, t as u64), &mut taken);
+            assert_eq!(taken.explored.is_some(), contract.coin, "{name}: the explore coin");
+            assert_eq!(!taken.forecast.is_empty(), contract.forecast, "{name}: the forecast");
+            let probe = &next[(t + 1) % next.len()];
+            let scores = |learner: &dyn BanditModel| {
+                let mut at = Decision::default();
+                learner.predict(probe.dense(), &mut at);
+                at.scores
+            };
+            let before = scores(learner.as_ref());
+            let mut told = learner.boxed_clone();
+            told.learn(round.dense(), &taken, false);
+            taught += u32::from(scores(told.as_ref()) != before);
+        }
+        assert_eq!(taught > 0, contract.wrong, "{name}: wrong guesses changed {taught} of 40 predictions");
+    }
+}
+
+/// Delayed by 1, 100 and 10,000 rounds: everything stays finite and nothing is lost but time.
+#[test]
+fn long_delays_are_survived() {
+    every_case("late feedback", |case| {
+        let rounds = case.stream(1, 300);
+        for delay in [1, 100, 10_000] {
+            let mut learner = case.learner();
+            let mut pending: std::collections::VecDeque<(&Round, Decision)> = Default::default();
+            for (t, round) in rounds.iter().enumerate() {
+                let mut taken = Decision::default();
+                learner.act(round.dense(), &mut Rng::new(3, t as u64), &mut taken);
+                case.check(&taken);
+                pending.push_back((round, taken));
+                if pending.len() > delay {
+                    let (round, taken) = pending.pop_front().expect("just pushed");
+                    learner.learn(round.dense(), &taken, taken.label as usize == round.y);
+                }
+            }
+            for (round, taken) in pending {
+                learner.learn(round.dense(), &taken, taken.label as usize == round.y);
+            }
+            assert_eq!(learner.rounds(), 300);
+            case.play(learner.as_mut(), &rounds[..20]);
+        }
+    });
 }
 
 #[test]

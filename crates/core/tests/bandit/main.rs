@@ -4,4 +4,5 @@ mod bounds;
 mod contract;
 mod laws;
 mod support;
+mod tight;
 mod traces;

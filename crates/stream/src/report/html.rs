@@ -73,6 +73,23 @@ impl Document {
         self.body += "</tbody></table>";
     }
 
+    /// A table with a header; all columns but the first are numbers.
+    pub fn table(&mut self, header: &[String], rows: &[Vec<String>]) {
+        self.body += "<div class=\"scroll\"><table class=\"numbers\"><thead><tr>";
+        for name in header {
+            let _ = write!(self.body, "<th scope=\"col\">{}</th>", escape(name));
+        }
+        self.body += "</tr></thead><tbody>";
+        for row in rows {
+            self.body += "<tr>";
+            for cell in row {
+                let _ = write!(self.body, "<td>{}</td>", escape(cell));
+            }
+            self.body += "</tr>";
+        }
+        self.body += "</tbody></table></div>";
+    }
+
     /// The page; `data` are its numbers, for other programs.
     pub fn finish(self, data: &Value) -> String {
         // Inside a script element, only "</" could end it.

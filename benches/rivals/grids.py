@@ -1,0 +1,50 @@
+"""What each contestant may choose from. The best is taken after the fact, a gift to the rivals."""
+
+SMALL = 25_000
+
+VW = (
+    *(f"-l {rate}" for rate in (0.1, 0.5, 2, 8)),
+    *(f"-l {rate} --power_t 0" for rate in (0.05, 0.5, 5)),
+    "--ftrl",
+    "--coin",
+    "--pistol",
+    "--OjaNewton",
+    "--nn 10 -l 0.5",
+)
+# All products of two features, where VW can afford them.
+VW_PAIRS = ("-q :: -l 0.1", "-q :: -l 0.5", "-q :: -l 2", "-q :: -l 0.5 --power_t 0")
+
+VW_CBIFY = (
+    "--epsilon 0.05",
+    *(
+        f"--cb_force_legacy --cb_type dm --epsilon {epsilon} -l {rate}"
+        for epsilon in (0.005, 0.02, 0.05)
+        for rate in (0.05, 0.5, 4)
+    ),
+    "--cb_explore_adf --squarecb --cb_type mtr",
+    "--cb_explore_adf --regcbopt --mellowness 0.01",
+    "--bag 5",
+    "--cover 4",
+)
+
+
+def settings(rival, stream):
+    """The grid of a rival on a stream: what would take hours is left out, and the tables say so."""
+    rows, features = stream.rows[0].shape
+    small = rows <= SMALL and features <= 1024
+    if rival == "vw":
+        return VW + (VW_PAIRS if features <= 64 else ())
+    if rival == "vw-cbify":
+        return VW_CBIFY if small else VW_CBIFY[:-4]
+    if rival == "river":
+        linear = ("sgd 0.1 raw", "sgd 0.02 raw", "sgd 0.1 scaled", "sgd 0.02 scaled")
+        more = ("sgd 0.005 scaled", "adam 0.01 raw", "adam 0.01 scaled", "hoeffding-tree")
+        if features > 1024:
+            return ("sgd 0.1 raw", "sgd 1 raw", "sgd 10 raw", "adam 0.01 raw")
+        forest = ("mondrian-forest",) if rows <= 12_000 and features <= 64 else ()
+        return linear + (more if features <= 256 and rows <= 120_000 else ("hoeffding-tree",)) + forest
+    if rival == "sklearn":
+        block = 1 if rows <= 3_000 else 16 if rows <= SMALL else 64
+        sgd = tuple(f"sgd {rate} {block}" for rate in ("optimal", 0.1, 0.01, 0.001))
+        return sgd + tuple(f"mlp {rate} 16" for rate in (0.001, 0.005) if features <= 1024)
+    raise KeyError(rival)

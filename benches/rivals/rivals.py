@@ -1,0 +1,60 @@
+"""noregret and its rivals on the same rows: `python3 benches/rivals/rivals.py TABLE [--data FOLDER]`.
+
+    quality   progressive log-loss and error, the best of each rival's grid, chosen after the fact
+    bandit    error with right-or-wrong feedback only, beside `vw --cbify` best of a grid
+    speed     ratios of running time, medians of interleaved repetitions
+
+The first run makes an environment of its own under target/rivals and installs requirements.txt there. Tables go to
+results/rivals-TABLE.md; what was run once is remembered in target/rivals/runs.jsonl (delete it to run again).
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from places import HERE, ROOT, WORK
+
+# One thread each, so that ratios compare programs and not pools. The last two are exported by some machines and make
+# OpenBLAS choose slower kernels than it would by itself.
+POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "MATMUL_NUM_THREADS")
+HANDICAPS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+
+
+def environment():
+    """A virtual environment with the rivals; made once per content of requirements.txt."""
+    python = WORK / "venv" / "bin" / "python"
+    wanted = (HERE / "requirements.txt").read_text()
+    stamp = WORK / "installed.txt"
+    if not (python.exists() and stamp.exists() and stamp.read_text() == wanted):
+        print("installing the rivals (once)", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", WORK / "venv"], check=True)
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "-r", HERE / "requirements.txt"], check=True)
+        stamp.write_text(wanted)
+    return python
+
+
+def main():
+    if Path(sys.prefix) != WORK / "venv":
+        clean = {name: value for name, value in os.environ.items() if name not in HANDICAPS}
+        clean.update(dict.fromkeys(POOLS, "1"))
+        python = str(environment())
+        os.execve(python, [python, __file__, *sys.argv[1:]], clean)
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=["quality", "bandit", "speed"])
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the real data sets")
+    parser.add_argument("--streams", help="only these streams, by name, with commas")
+    parser.add_argument("--rivals", help="only these contestants, by name, with commas")
+    parser.add_argument("--repeat", type=int, default=5, help="speed: interleaved repetitions (default: 5)")
+    options = parser.parse_args()
+
+    import tables
+
+    getattr(tables, options.table)(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+//! `noregret compare`: many learners, settings and seeds over one pass of the data.
+
+use noregret_stream::curve::Measure;
+use noregret_stream::plot::{Chart, Line};
+use noregret_stream::report::{Document, inline};
+use serde_json::json as object;
+
+use crate::args::CompareArgs;
+use crate::comparison::{MEASURES, json, order, table};
+use crate::failure::Failure;
+use crate::note::note;
+use crate::open::data_name;
+use crate::pass::{Comparison, Run, run_all};
+use crate::plot::PlotFile;
+use crate::progress::Mode;
+use crate::report::PageFile;
+use crate::sweep::{Candidate, candidates};
+
+/// Runs all candidates, and shows how they did.
+pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
+    let candidates = candidates(&args.learners, &args.set)?;
+    let draws_curve = |candidate: &Candidate| args.curve.axis(candidate.entry.about.forecast).is_some();
+    let wants_curves = args.plot.is_some() || args.report.is_some();
+    if wants_curves && !candidates.iter().any(draws_curve) {
+        return Err(Failure::usage(format!("--curve {}: none of the learners has that loss", args.curve)));
+    }
+    let plot = args.plot.as_deref().map(PlotFile::open).transpose()?;
+    let report = args.report.as_deref().map(PageFile::open).transpose()?;
+    let comparison = run_all(&args.stream, candidates, wants_curves.then_some(args.curve))?;
+    let order = order(&comparison, args.sort);
+    let mode = Mode::of(&args.stream);
+    if wants_curves {
+        let chart = chart(&comparison, &order, args.curve, args);
+        if let Some(plot) = plot {
+            plot.write(&chart)?;
+        }
+        if let Some(report) = report {
+            report.write(&page(&comparison, &order, &chart))?;
+        }
+    }
+    if mode == Mode::Json {
+        return json(&comparison, &args.stream).map_err(Failure::output);
+    }
+    if mode == Mode::Table {
+        note("");
+    }
+    table(&comparison, &order).map_err(Failure::output)?;
+    if let (Some(path), Mode::Table) = (&args.plot, mode) {
+        note(format_args!("The curves are in {}.", path.display()));
+    }
+    Ok(())
+}
+
+/// The learning curves of the candidates in `order`: the mean over the seeds, in the shade of their range.
+fn chart(comparison: &Comparison, order: &[usize], measure: Measure, args: &CompareArgs) -> Chart {
+    let forecast = |at: &usize| comparison.candidates[*at].entry.about.forecast;
+    let drawn: Vec<usize> = order.iter().copied().filter(|at| measure.axis(forecast(at)).is_some()).collect();
+    let axis = measure.axis(forecast(&drawn[0])).expect("only those with the loss are drawn");
+    let data = data_name(&args.stream.data);
+    let file = data.rsplit(std::path::MAIN_SEPARATOR).next().unwrap_or(data);
+    let span = if measure.is_running() {
+        "over all rounds so far".to_owned()
+    } else {
+        format!("over the last {} rounds", args.stream.window)
+    };
+    if drawn.len() > Chart::MOST_LINES {
+        note(format_args!(
+            "The plot has the first {} of {} curves in the order of the table.",
+            Chart::MOST_LINES,
+            drawn.len()
+        ));
+    }
+    Chart {
+        title: format!("{file}: {axis} {span}"),
+        x_label: "rounds".to_owned(),
+        y_label: axis.to_owned(),
+        lines: drawn.into_iter().take(Chart::MOST_LINES).map(|at| line(comparison, at)).collect(),
+        ..Chart::default()
+    }
+}
+
+/// The page of `--report`: the curves, and the numbers of the table.
+fn page(comparison: &Comparison, order: &[usize], chart: &Chart) -> String {
+    let mut page = Document::new(
+        "Learners compared",
+        "Every row was predicted by every learner before its label was seen, in one pass over the data.",
+    );
+    page.figure(
+        &chart.title,
+        &inline(chart, &chart.title),
+        "Shades reach from the least to the greatest of the seeds.",
+    );
+    let mut header = vec!["learner".to_owned()];
+    let shown = |at: usize, measure| {
+        let spread = comparison.measured(at, measure);
+        spread.map_or_else(String::new, |spread| format!("{:.5}", spread.mean))
+    };
+    let measures = MEASURES.iter().filter(|measure| order.iter().any(|at| !shown(*at, measure).is_empty()));
+    let measures: Vec<_> = measures.collect();
+    header.extend(measures.iter().map(|measure| measure.long.to_owned()));
+    let rows: Vec<Vec<String>> = (order.iter())
+        .map(|at| {
+            let numbers = measures.iter().map(|measure| shown(*at, measure));
+            std::iter::once(comparison.candidates[*at].label()).chain(numbers).collect()
+        })
+        .collect();
+    page.table(&header, &rows);
+    let curves: Vec<_> = chart
+        .lines
+        .iter()
+        .map(|line| object!({ "learner": line.name, "points": line.points, "band": line.band }))
+        .collect();
+    page.finish(&object!({ "x": chart.x_label, "y": chart.y_label, "curves": curves, "columns": header, "rows": rows }))
+}
+
+fn line(comparison: &Comparison, candidate: usize) -> Line {
+    let points = |run: &Run| run.curve.as_ref().map_or(&[][..], |curve| curve.points()).to_vec();
+    let curves: Vec<Vec<(f64, f64)>> = comparison.runs_of(candidate).map(points).collect();
+    let (mut mean, mut band) = (Vec::new(), Vec::new());
+    for (at, (round, _)) in curves[0].iter().enumerate() {
+        let values = || curves.iter().map(|curve| curve[at].1);
+        mean.push((*round, values().sum::<f64>() / curves.len() as f64));
+        if curves.len() > 1 {
+            band.push((values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)));
+        }
+    }
+    Line { name: comparison.candidates[candidate].label(), points: mean, band }
+}

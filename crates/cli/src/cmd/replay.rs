@@ -1,0 +1,56 @@
+//! `noregret replay`: the model that a decision log has made, to the bit.
+
+use std::io::Write;
+
+use noregret_stream::decision_reader::LogReader;
+use noregret_stream::replay::{Limits, ReplayError, replay};
+
+use crate::args::ReplayArgs;
+use crate::cmd::run::check_target;
+use crate::failure::Failure;
+use crate::note::counted;
+use crate::open::{data_name, describe_learner, read_archive};
+
+/// Replays the log.
+pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.save {
+        check_target("--save", path)?;
+    }
+    let model = args.load.as_deref().map(read_archive).transpose()?;
+    let log = LogReader::open(&args.log).map_err(Failure::data)?;
+    let bytes = usize::try_from(args.memory << 20).unwrap_or(usize::MAX);
+    let mut replayed = replay(log, model.as_ref(), Limits { waiting: args.pending, bytes }).map_err(
+        |error| match error {
+            ReplayError::Read(error) => Failure::data(error),
+            error => Failure::data(format!("{}: {error}", data_name(&args.log))),
+        },
+    )?;
+    if let Some(path) = &args.save {
+        let mut archive = replayed.saved.archive();
+        let run = serde_json::json!({
+            "data": args.log, "replayed": true, "decisions": replayed.decisions,
+            "answered": replayed.answered, "right": replayed.right,
+        });
+        archive.set_text("run", run.to_string());
+        archive.write(path).map_err(Failure::data)?;
+    }
+    let wrong = replayed.answered - replayed.right;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let value = serde_json::json!({
+            "type": "replayed", "learner": replayed.saved.learner.about().name,
+            "decisions": replayed.decisions, "answered": replayed.answered, "right": replayed.right,
+            "wrong": wrong, "waiting": replayed.waiting, "rounds": replayed.saved.learner.rounds(),
+        });
+        return writeln!(out, "{value}").map_err(Failure::output);
+    }
+    let lines = [
+        ("learner", describe_learner(&replayed.saved.learner)),
+        ("decisions", counted(replayed.decisions, "decision")),
+        ("feedback", format!("{} right, {wrong} wrong, {} waiting", replayed.right, replayed.waiting)),
+    ];
+    for (subject, what) in lines {
+        writeln!(out, "{subject:<12} {what}").map_err(Failure::output)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! How the runs of a pass did, beside each other: a table for people, JSON for programs.
+
+use std::io::Write;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Cell, CellAlignment, Table};
+use noregret::param::Values;
+use noregret_stream::score::Rates;
+use noregret_stream::spread::Spread;
+use serde::Serialize;
+
+use crate::args::{SortBy, StreamArgs};
+use crate::note::note;
+use crate::pass::{Comparison, Run};
+use crate::summary::Summary;
+
+/// A number that runs are compared by. Smaller is better.
+pub(crate) struct Measure {
+    /// Its column.
+    pub(crate) name: &'static str,
+    /// What the summary calls it.
+    pub(crate) long: &'static str,
+    pub(crate) rate: fn(&Rates) -> Option<f64>,
+}
+
+/// The greedy error of a learner that plays its best label is its error.
+fn greedy(rates: &Rates) -> Option<f64> {
+    rates.expected_error_rate.and(rates.greedy_error_rate)
+}
+
+/// All measures, in the order of their columns.
+pub(crate) const MEASURES: [Measure; 5] = [
+    Measure { name: "error", long: "error rate", rate: |rates| rates.error_rate },
+    Measure { name: "expected", long: "expected error rate", rate: |rates| rates.expected_error_rate },
+    Measure { name: "greedy", long: "greedy error rate", rate: greedy },
+    Measure { name: "log-loss", long: "log-loss (nats)", rate: |rates| rates.log_loss },
+    Measure { name: "squared loss", long: "squared loss", rate: |rates| rates.squared_loss },
+];
+
+impl Comparison {
+    /// A number over the seeds of a candidate.
+    fn spread(&self, candidate: usize, of: impl Fn(&Run) -> Option<f64>) -> Option<Spread> {
+        let values: Option<Vec<f64>> = self.runs_of(candidate).map(of).collect();
+        Spread::of(&values?)
+    }
+
+    /// A number of a candidate over its seeds; `None` if it has none.
+    pub(crate) fn measured(&self, candidate: usize, measure: &Measure) -> Option<Spread> {
+        self.spread(candidate, |run| (measure.rate)(&run.score.rates()))
+    }
+
+    fn rows_per_second(&self, candidate: usize) -> f64 {
+        let speed = |run: &Run| Some(run.score.rounds() as f64 / run.seconds);
+        self.spread(candidate, speed).map_or(0.0, |spread| spread.mean)
+    }
+}
+
+/// The candidates as the table lists them.
+pub(crate) fn order(comparison: &Comparison, by: SortBy) -> Vec<usize> {
+    let mean = |at: usize, measure: &Measure| comparison.measured(at, measure).map(|spread| spread.mean);
+    let [error, _, _, log_loss, squared_loss] = &MEASURES;
+    let key = |at: usize| match by {
+        SortBy::Given => Some(0.0),
+        SortBy::Error => mean(at, error).or_else(|| mean(at, squared_loss)),
+        SortBy::LogLoss => mean(at, log_loss),
+        SortBy::Speed => Some(-comparison.rows_per_second(at)),
+    };
+    let mut order: Vec<(usize, f64)> =
+        (0..comparison.candidates.len()).map(|at| (at, key(at).unwrap_or(f64::INFINITY))).collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    order.into_iter().map(|(at, _)| at).collect()
+}
+
+/// Prints the table.
+pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result<()> {
+    let repeated = |at: usize| comparison.runs_of(at).count() > 1;
+    let any_repeated = order.iter().any(|at| repeated(*at));
+    let told = |at: usize| if comparison.runs_of(at).any(|run| run.bandit) { "bandit" } else { "full" };
+    let mixed = order.iter().any(|at| told(*at) != told(order[0]));
+    let varied = comparison.candidates.iter().any(|candidate| !candidate.varied.is_empty());
+    let mut columns: Vec<(String, CellAlignment, Vec<String>)> = Vec::new();
+    let mut left = |name: &str, cell: &dyn Fn(usize) -> String| {
+        let cells = order.iter().map(|at| cell(*at)).collect();
+        columns.push((name.to_owned(), CellAlignment::Left, cells));
+    };
+    left("learner", &|at| comparison.candidates[at].entry.about.name.to_owned());
+    if varied {
+        left("settings", &|at| comparison.candidates[at].differs_by());
+    }
+    if mixed {
+        left("told", &|at| told(at).to_owned());
+    }
+    let mut first = true;
+    for measure in &MEASURES {
+        let spreads: Vec<Option<Spread>> = order.iter().map(|at| comparison.measured(*at, measure)).collect();
+        if spreads.iter().flatten().next().is_none() {
+            continue;
+        }
+        // Who is told the label is no measure for who is not.
+        let rivals =
+            |at: usize| spreads.iter().zip(order).filter(move |(_, other)| told(**other) == told(at));
+        let best = |at: usize| {
+            rivals(at).filter_map(|(spread, _)| Some(spread.as_ref()?.mean)).fold(f64::INFINITY, f64::min)
+        };
+        let mark = |at: usize, mean: f64| if mean == best(at) && order.len() > 1 { "*" } else { " " };
+        let cell = |(spread, at): (&Option<Spread>, &usize)| match spread {
+            None => String::new(),
+            Some(Spread { mean, sd, .. }) if repeated(*at) => {
+                format!("{mean:.5}{} ± {sd:.5}", mark(*at, *mean))
+            }
+            // Under the means of those that have a deviation.
+            Some(Spread { mean, .. }) if any_repeated => format!("{mean:.5}{}{:10}", mark(*at, *mean), ""),
+            Some(Spread { mean, .. }) => format!("{mean:.5}{}", mark(*at, *mean)),
+        };
+        let cells = spreads.iter().zip(order).map(cell).collect();
+        // The header ends where the digits of the mean do.
+        let blank = if any_repeated { 11 } else { 1 };
+        columns.push((format!("{}{:blank$}", measure.name, ""), CellAlignment::Right, cells));
+        if first && any_repeated {
+            for name in ["min", "max"] {
+                let end = |spread: &Spread| if name == "min" { spread.min } else { spread.max };
+                let cell = |spread: &Option<Spread>| {
+                    spread.as_ref().map_or_else(String::new, |spread| format!("{:.5}", end(spread)))
+                };
+                columns.push((name.to_owned(), CellAlignment::Right, spreads.iter().map(cell).collect()));
+            }
+        }
+        first = false;
+    }
+    let speed = |at: &usize| format!("{:.0}", comparison.rows_per_second(*at));
+    columns.push(("rows/s".to_owned(), CellAlignment::Right, order.iter().map(speed).collect()));
+
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    let cell = |text: &str, alignment| Cell::new(text).set_alignment(alignment);
+    table.set_header(columns.iter().map(|(name, alignment, _)| cell(name, *alignment)));
+    for row in 0..order.len() {
+        table.add_row(columns.iter().map(|(_, alignment, cells)| cell(&cells[row], *alignment)));
+    }
+    if let Some(column) = table.column_mut(0) {
+        column.set_padding((0, 1));
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}\n", table.trim_fmt())?;
+    let mut legend = Vec::new();
+    if order.len() > 1 {
+        let among = if mixed { ", among those told the same" } else { "" };
+        legend.push(format!("* best of its column{among}"));
+    }
+    if any_repeated {
+        let seeds = order.iter().map(|at| comparison.runs_of(*at).count()).max().unwrap_or(1);
+        legend.push(format!("mean ± standard deviation over {seeds} seeds"));
+    }
+    legend.push(format!("{} rounds", comparison.runs[0].score.rounds()));
+    writeln!(out, "{}", legend.join("; "))?;
+    if let Some((majority, uniform)) = comparison.guessing() {
+        writeln!(out, "error of guessing: {majority:.5} always the commonest class, {uniform:.5} at random")?;
+    }
+    let large = comparison.feed.encodings.iter().map(|encoding| encoding.encoder.large_rows).max();
+    if let Some(rows @ 1..) = large {
+        note(format_args!("{rows} rows were beyond a learner's radius"));
+    }
+    Ok(())
+}
+
+/// A run, as JSON.
+#[derive(Serialize)]
+struct RunLine<'a> {
+    #[serde(flatten)]
+    summary: Summary<'a>,
+    settings: &'a Values,
+    feedback: &'static str,
+}
+
+/// The last line of JSON.
+#[derive(Serialize)]
+struct SummaryLine<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    data: &'a str,
+    rounds: u64,
+    runs: usize,
+    threads: usize,
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    majority_error_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uniform_error_rate: Option<f64>,
+    settings: Vec<Means<'a>>,
+}
+
+/// A candidate over its seeds.
+#[derive(Serialize)]
+struct Means<'a> {
+    learner: &'static str,
+    settings: &'a Values,
+    feedback: &'static str,
+    repeats: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_rate: Option<Spread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_error_rate: Option<Spread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    greedy_error_rate: Option<Spread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_loss: Option<Spread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    squared_loss: Option<Spread>,
+    rows_per_second: f64,
+}
+
+/// Prints one object for each run, and a summary.
+pub(crate) fn json(comparison: &Comparison, args: &StreamArgs) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let feedback = |run: &Run| if run.bandit { "bandit" } else { "full" };
+    for run in &comparison.runs {
+        let candidate = &comparison.candidates[run.candidate];
+        let encoding = &comparison.feed.encodings[run.encoder];
+        let line = RunLine {
+            summary: Summary {
+                kind: "run",
+                data: &args.data,
+                learner: candidate.entry.about.name,
+                rates: run.score.rates(),
+                window: run.score.window_rates(),
+                seconds: Some(run.seconds),
+                rows_per_second: Some(run.score.rounds() as f64 / run.seconds),
+                certified: None,
+                bad_rows: encoding.bad_rows,
+                large_rows: encoding.encoder.large_rows,
+                dropped_features: comparison.feed.reader.dropped_features(),
+                resolved_parameters: run.values.clone(),
+                classes: run.problem.classes,
+                features: run.problem.features,
+                seed: run.seed,
+            },
+            settings: &candidate.settings.params,
+            feedback: feedback(run),
+        };
+        writeln!(out, "{}", serde_json::to_string(&line).expect("plain numbers"))?;
+    }
+    let spread =
+        |at: usize, rate: fn(&Rates) -> Option<f64>| comparison.spread(at, |run| rate(&run.score.rates()));
+    let means = comparison.candidates.iter().enumerate().map(|(at, candidate)| Means {
+        learner: candidate.entry.about.name,
+        settings: &candidate.settings.params,
+        feedback: comparison.runs_of(at).next().map_or("full", feedback),
+        repeats: comparison.runs_of(at).count(),
+        error_rate: spread(at, |rates| rates.error_rate),
+        expected_error_rate: spread(at, |rates| rates.expected_error_rate),
+        greedy_error_rate: spread(at, |rates| rates.greedy_error_rate),
+        log_loss: spread(at, |rates| rates.log_loss),
+        squared_loss: spread(at, |rates| rates.squared_loss),
+        rows_per_second: comparison.rows_per_second(at),
+    });
+    let guessing = comparison.guessing();
+    let line = SummaryLine {
+        kind: "summary",
+        data: &args.data,
+        rounds: comparison.runs[0].score.rounds(),
+        runs: comparison.runs.len(),
+        threads: comparison.threads,
+        seconds: comparison.seconds,
+        majority_error_rate: guessing.map(|(majority, _)| majority),
+        uniform_error_rate: guessing.map(|(_, uniform)| uniform),
+        settings: means.collect(),
+    };
+    writeln!(out, "{}", serde_json::to_string(&line).expect("plain numbers"))
+}

@@ -1,0 +1,307 @@
+//! What is known of a stream before its first round, and learners made for it.
+
+use noregret::algorithm::AnyModel;
+use noregret::learner::Classes;
+use noregret::problem::Problem;
+use noregret::registry::Entry;
+use noregret_stream::encode::Encoder;
+use noregret_stream::labels::Labels;
+use noregret_stream::scale::{Scaler, Scaling};
+use noregret_stream::survey::{Survey, SurveyError, SurveyOptions, suitable};
+use noregret_stream::{Columns, ReadOptions, Reader};
+
+use crate::args::StreamArgs;
+use crate::failure::Failure;
+use crate::note::{counted, short};
+use crate::open::data_name;
+use crate::settings::Settings;
+use crate::watched::Watched;
+
+/// A learner that is wanted, and what was set for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) entry: &'static Entry,
+    pub(crate) settings: Settings,
+    /// How many copies of its state will be kept.
+    pub(crate) copies: usize,
+}
+
+/// Data that were opened and looked at.
+pub(crate) struct Stream<'a> {
+    args: &'a StreamArgs,
+    pub(crate) reader: Box<dyn Reader>,
+    facts: Facts,
+    /// What was decided about the reader.
+    described: String,
+}
+
+impl<'a> Stream<'a> {
+    /// Opens the data for learners that are all of the same kind of target and declare the same classes and features.
+    pub(crate) fn open(
+        args: &'a StreamArgs,
+        options: &ReadOptions,
+        wanted: &[Wanted],
+    ) -> Result<Self, Failure> {
+        // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
+        for Wanted { entry, settings, .. } in wanted {
+            entry.check_values(&settings.params)?;
+            settings.check(entry)?;
+        }
+        let Settings { classes, features, .. } = wanted[0].settings;
+        let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;
+        if let Columns::Hashed { .. } = reader.columns() {
+            // Known before the first pass, which takes memory for every column itself.
+            let features = reader.columns().count() as usize + usize::from(!args.no_intercept);
+            let classes = classes.map_or(2, |classes| classes as usize);
+            check_memory(args, wanted, &Problem::new(classes, features).with_sparse(true))?;
+        }
+        let described = describe_reader(&args.data, reader.as_ref());
+        let facts = if reader.size().is_some() {
+            // In its own words: the table of the second pass has not begun.
+            let shown = (!args.json && !args.quiet).then_some("first pass");
+            let mut watched = Watched::new(reader, shown);
+            let survey = Survey::take(
+                &mut watched,
+                &SurveyOptions {
+                    name: &args.data,
+                    scaling: args.scale,
+                    classes: wanted[0].entry.about.accepts.classes,
+                    features: features.map(|features| features as usize),
+                    bad_rows: args.reading.on_bad_row,
+                },
+            )
+            .map_err(|error| survey_failure(&args.data, error))?;
+            let schema = watched.schema();
+            drop(watched);
+            reader =
+                noregret_stream::open(&args.data, &ReadOptions { schema: Some(schema), ..options.clone() })
+                    .map_err(Failure::data)?;
+            Facts::of_file(args, wanted, &survey)?
+        } else {
+            Facts::of_pipe(args, wanted, reader.as_ref())?
+        };
+        let stream = Self { args, reader, facts, described };
+        check_memory(args, wanted, &stream.problem())?;
+        Ok(stream)
+    }
+
+    /// Rows, if a first pass counted them.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        self.facts.rows
+    }
+
+    /// The problem as the data and the arguments have it, before a learner's own radius.
+    fn problem(&self) -> Problem {
+        let facts = &self.facts;
+        let intercept = !self.args.no_intercept;
+        let radius = facts.radius.map(|radius| {
+            // A hair more, so that rounding never puts the largest row outside.
+            let radius = (radius * radius + f64::from(u8::from(intercept))).sqrt() * (1.0 + 1e-12);
+            if radius > 0.0 { radius } else { 1.0 }
+        });
+        let features = facts.columns + usize::from(intercept);
+        Problem { classes: facts.classes, features, radius, horizon: facts.rows, sparse: facts.sparse }
+    }
+
+    /// Makes a learner, and what makes its examples.
+    pub(crate) fn learner(&self, wanted: &Wanted, seed: u64) -> Result<(AnyModel, Encoder), Failure> {
+        let (facts, accepts) = (&self.facts, wanted.entry.about.accepts);
+        let learner = wanted.entry.make_any(&wanted.settings.params, self.problem(), seed)?;
+        let radius = match (learner.problem().radius, facts.radius) {
+            (Some(radius), _) => radius,
+            (None, _) => f64::INFINITY,
+        };
+        let encoder = Encoder {
+            classes: if accepts.classes == Classes::Real { 0 } else { facts.classes },
+            labels: facts.labels.clone(),
+            scaler: Scaler::new(facts.scaling),
+            intercept: !self.args.no_intercept,
+            sparse: facts.sparse,
+            columns: facts.columns,
+            accepts,
+            large_row: self.args.on_large_row,
+            radius,
+            large_rows: 0,
+        };
+        Ok((learner, encoder))
+    }
+
+    /// What was decided about data and features, as (subject, sentence).
+    pub(crate) fn decisions(&self, encoder: &Encoder) -> Vec<(&'static str, String)> {
+        let intercept = if encoder.intercept { "with intercept" } else { "no intercept" };
+        let storage = if encoder.sparse { "sparse rows" } else { "dense rows" };
+        let features = format!(
+            "scaling {}, {intercept}, {storage}, largest norm {}",
+            self.facts.scaling,
+            short(encoder.radius)
+        );
+        vec![
+            ("data", self.described.clone()),
+            ("stream", self.facts.description.clone()),
+            ("features", features),
+        ]
+    }
+}
+
+/// What is known of a stream before its first round.
+struct Facts {
+    classes: usize,
+    labels: Labels,
+    columns: usize,
+    scaling: Scaling,
+    radius: Option<f64>,
+    sparse: bool,
+    rows: Option<u64>,
+    description: String,
+}
+
+impl Facts {
+    /// What a first pass found, and what was set by hand.
+    fn of_file(args: &StreamArgs, wanted: &[Wanted], survey: &Survey) -> Result<Self, Failure> {
+        let settings = &wanted[0].settings;
+        if survey.rows == 0 {
+            return Err(Failure::data(format!("{}: has no rows that can be read", args.data)));
+        }
+        if survey.labelled == 0 {
+            return Err(Failure::data(format!(
+                "{}: none of its {} rows has a label",
+                args.data, survey.rows
+            )));
+        }
+        let columns = survey.columns;
+        let classes = match wanted[0].entry.about.accepts.classes {
+            Classes::Real => 1,
+            Classes::Two | Classes::Any => {
+                let found = survey.labels.len();
+                let classes = settings.classes.map_or(found, |classes| classes as usize);
+                if classes < found {
+                    return Err(Failure::data(format!(
+                        "{}: has {found} classes; at most classes = {classes} were declared",
+                        args.data
+                    )));
+                }
+                if classes < 2 {
+                    let only = survey.labels.iter().next().unwrap_or_default();
+                    return Err(Failure::data(format!(
+                        "{}: every label is {only:?}; at least 2 classes were needed (or --set classes=K)",
+                        args.data
+                    )));
+                }
+                classes
+            }
+        };
+        let mut description = counted(survey.rows, "row");
+        if survey.labelled < survey.rows {
+            description += &format!(", {} labelled", survey.labelled);
+        }
+        if wanted[0].entry.about.accepts.classes == Classes::Real {
+            description += ", real-valued target";
+        } else {
+            description += &format!(", {classes} classes");
+        }
+        description += &format!(
+            ", {}, {:.1} non-zero a row",
+            counted(columns as u64, "feature"),
+            survey.non_zeros as f64 / survey.rows as f64
+        );
+        Ok(Self {
+            classes,
+            labels: survey.labels.clone(),
+            columns,
+            scaling: survey.scaling,
+            radius: Some(survey.radius),
+            sparse: survey.is_sparse() && survey.scaling != Scaling::Standard,
+            rows: Some(args.limit.map_or(survey.rows, |limit| limit.min(survey.rows))),
+            description,
+        })
+    }
+
+    /// What can be known of a pipe, which has no second look.
+    fn of_pipe(args: &StreamArgs, wanted: &[Wanted], reader: &dyn Reader) -> Result<Self, Failure> {
+        let settings = &wanted[0].settings;
+        let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
+        let classes = match settings.classes {
+            _ if is(Classes::Real) => 1,
+            Some(classes) => classes as usize,
+            None if is(Classes::Two) => 2,
+            None => {
+                return Err(Failure::usage(
+                    "--set classes=K: must be given for a pipe, which cannot be read twice",
+                ));
+            }
+        };
+        let known = match reader.columns() {
+            Columns::Hashed { .. } => Some(reader.columns().count() as usize),
+            _ => None,
+        };
+        let columns = settings.features.map(|features| features as usize).or(known).ok_or_else(|| {
+            Failure::usage(
+                "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice",
+            )
+        })?;
+        let scaling = args.scale.unwrap_or_else(|| suitable(columns));
+        let radius = scaling.radius(columns);
+        let needs = |wanted: &Wanted| {
+            !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()
+        };
+        if radius.is_none() && wanted.iter().any(needs) {
+            return Err(Failure::usage(
+                "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
+            ));
+        }
+        Ok(Self {
+            classes,
+            labels: Labels::default(),
+            columns,
+            scaling,
+            radius,
+            sparse: columns > 4096 && scaling != Scaling::Standard,
+            rows: None,
+            description: format!("a pipe, {classes} classes, {}", counted(columns as u64, "feature")),
+        })
+    }
+}
+
+fn survey_failure(data: &str, error: SurveyError) -> Failure {
+    match error {
+        SurveyError::Read(error) => Failure::data(error),
+        other => Failure::data(format!("{data}: {other}")),
+    }
+}
+
+/// Refuses learners whose states would not fit, before memory is taken.
+fn check_memory(args: &StreamArgs, wanted: &[Wanted], problem: &Problem) -> Result<(), Failure> {
+    let mut total: usize = 0;
+    for Wanted { entry, settings, copies } in wanted {
+        let numbers = entry.numbers(&settings.params, problem)?;
+        total = total.saturating_add(numbers.saturating_mul(8).saturating_mul(*copies));
+    }
+    let mib = total >> 20;
+    if mib as u64 <= args.memory {
+        return Ok(());
+    }
+    let (about, copies) = (wanted[0].entry.about, wanted[0].copies);
+    let which = match wanted {
+        [_] => about.name.to_owned(),
+        several => format!("the {} learners together", several.len()),
+    };
+    let why = match wanted {
+        [_] => {
+            format!(" ({}){}", about.memory, if copies > 1 { ", each of its snapshots as much" } else { "" })
+        }
+        _ => String::new(),
+    };
+    Err(Failure::usage(format!(
+        "{which} would take {mib} MiB for {} classes and {} features{why}; allow it with --memory {mib}, hash features with --hash-bits, or choose {}, see `noregret list`",
+        problem.classes,
+        problem.features,
+        if wanted.len() == 1 { "a learner that takes less" } else { "learners that take less" },
+    )))
+}
+
+/// The reader's decisions in a sentence.
+pub(crate) fn describe_reader(data: &str, reader: &dyn Reader) -> String {
+    let details: Vec<String> =
+        reader.describe().iter().map(|(subject, what)| format!("{subject} {what}")).collect();
+    format!("{}: {}", data_name(data), details.join(", "))
+}

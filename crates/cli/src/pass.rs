@@ -1,0 +1,210 @@
+//! Candidates and seeds over one pass of the data: what `compare` and `run --repeats` have in common.
+
+use std::thread::available_parallelism;
+
+use noregret::algorithm::{AnyModel, Forecast};
+use noregret::learner::Classes;
+use noregret::param::Values;
+use noregret::problem::Problem;
+use noregret::registry::Entry;
+use noregret_stream::curve::{Curve, Measure};
+use noregret_stream::encode::Encoder;
+use noregret_stream::feed::Feed;
+use noregret_stream::pass::{Entrant, Finished, PassError, PassOptions, pass};
+use noregret_stream::score::Score;
+
+use crate::args::StreamArgs;
+use crate::facts::{Stream, Wanted};
+use crate::failure::Failure;
+use crate::note::{counted, note, note_bad_rows};
+use crate::open::{data_name, describe};
+use crate::progress::{Mode, PassProgress};
+use crate::sweep::Candidate;
+
+/// Each run has a thread and a learner's state.
+const MOST_RUNS: u64 = 10_000;
+
+/// What came of all candidates.
+pub(crate) struct Comparison {
+    pub(crate) candidates: Vec<Candidate>,
+    /// In the order of the candidates, and of the seeds for each.
+    pub(crate) runs: Vec<Run>,
+    /// The rows, and what became of them.
+    pub(crate) feed: Feed,
+    pub(crate) threads: usize,
+    pub(crate) seconds: f64,
+}
+
+/// What came of a candidate with one seed.
+pub(crate) struct Run {
+    /// Which candidate.
+    pub(crate) candidate: usize,
+    pub(crate) seed: u64,
+    /// Which encoder of the feed made its examples.
+    pub(crate) encoder: usize,
+    /// Whether it heard only right or wrong.
+    pub(crate) bandit: bool,
+    /// The parameters in use.
+    pub(crate) values: Values,
+    pub(crate) problem: Problem,
+    pub(crate) score: Score,
+    pub(crate) curve: Option<Curve>,
+    /// Time that it spent learning.
+    pub(crate) seconds: f64,
+}
+
+/// Whether the seed makes a difference: labels are drawn, or samples.
+pub(crate) fn draws(entry: &Entry) -> bool {
+    entry.about.forecast == Forecast::RandomisedLabel || entry.param("samples").is_some()
+}
+
+/// Runs every candidate with each of its seeds over the data.
+pub(crate) fn run_all(
+    args: &StreamArgs,
+    candidates: Vec<Candidate>,
+    measure: Option<Measure>,
+) -> Result<Comparison, Failure> {
+    let seeds = |entry: &Entry| if draws(entry) { args.repeats } else { 1 };
+    let count = candidates.iter().fold(0, |count: u64, one| count.saturating_add(seeds(one.entry)));
+    if count > MOST_RUNS {
+        return Err(Failure::usage(format!(
+            "--repeats {}: makes {count} runs; at most {MOST_RUNS} fit into one pass",
+            args.repeats
+        )));
+    }
+    let wanted: Vec<Wanted> = (candidates.iter())
+        .map(|Candidate { entry, settings, .. }| Wanted {
+            entry,
+            settings: settings.clone(),
+            copies: seeds(entry) as usize,
+        })
+        .collect();
+    let stream = Stream::open(args, &args.reading.options()?, &wanted)?;
+    let pipe = stream.reader.size().is_none();
+    let (mut entrants, mut encoders, mut of) = (Vec::new(), Vec::<Encoder>::new(), Vec::new());
+    for (at, wanted) in wanted.iter().enumerate() {
+        let first = wanted.settings.seed.unwrap_or(args.seed);
+        for seed in (0..seeds(wanted.entry)).map(|repeat| first.wrapping_add(repeat)) {
+            let (learner, encoder) = stream.learner(wanted, seed).map_err(|failure| match failure {
+                Failure::Usage(what) if candidates.len() > 1 => {
+                    Failure::Usage(format!("{}: {what}", wanted.entry.about.name))
+                }
+                failure => failure,
+            })?;
+            let alike = |other: &Encoder| {
+                (other.accepts, other.radius) == (encoder.accepts, encoder.radius)
+                    && other.classes == encoder.classes
+            };
+            let options = args.run_options(learner.about().forecast, pipe, seed);
+            let encoder = encoders.iter().position(alike).unwrap_or_else(|| {
+                encoders.push(encoder);
+                encoders.len() - 1
+            });
+            of.push((at, seed, encoder));
+            entrants.push(Entrant { learner, encoder, options, sink: measure.map(Curve::new) });
+        }
+    }
+    let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+    let mode = Mode::of(args);
+    if mode == Mode::Table {
+        announce(&stream, &encoders[0], &entrants, threads);
+    }
+    let mut progress = PassProgress::new(mode, stream.rows());
+    let clock = progress.clock();
+    let mut feed = Feed::new(stream.reader, encoders, &args.data, args.reading.on_bad_row, args.limit);
+    let options = PassOptions { threads, clock: &clock };
+    let finished = pass(&mut feed, entrants, &options, &mut |rows| progress.read(rows))
+        .map_err(|error| pass_failure(args, &candidates, &of, error))?;
+    let seconds = progress.finish();
+    let run = |(finished, (candidate, seed, encoder)): (Finished<Option<Curve>>, _)| Run {
+        candidate,
+        seed,
+        encoder,
+        bandit: matches!(finished.learner, AnyModel::Bandit(_)),
+        values: finished.learner.values(),
+        problem: finished.learner.problem().clone(),
+        score: finished.score,
+        curve: finished.sink,
+        seconds: finished.worked.as_secs_f64().max(1e-9),
+    };
+    let runs: Vec<Run> = finished.into_iter().zip(of).map(run).collect();
+    if runs.iter().any(|run| run.score.rounds() == 0) {
+        return Err(Failure::data(format!("{}: no labelled row was learnt from", data_name(&args.data))));
+    }
+    if let Some(worst) = feed.encodings.iter().max_by_key(|encoding| encoding.bad_rows) {
+        note_bad_rows(worst.bad_rows, worst.first_bad_row.as_deref());
+    }
+    Ok(Comparison { candidates, runs, feed, threads, seconds })
+}
+
+/// Says what was decided.
+fn announce(stream: &Stream<'_>, encoder: &Encoder, entrants: &[Entrant<Option<Curve>>], threads: usize) {
+    let mut decisions = stream.decisions(encoder);
+    let threads = counted(threads as u64, "thread");
+    decisions.push(("runs", format!("{}, {threads}", counted(entrants.len() as u64, "run"))));
+    // One of each learner, with the settings that it comes first with.
+    let mut shown = "";
+    for entrant in entrants {
+        let name = entrant.learner.about().name;
+        if name != shown {
+            let label = if shown.is_empty() { "learners" } else { "" };
+            decisions.push((label, describe(name, &entrant.learner.values())));
+            shown = name;
+        }
+    }
+    for (subject, sentence) in &decisions {
+        note(format_args!("{subject:>9}  {sentence}"));
+    }
+}
+
+/// One sentence that names the learner.
+fn pass_failure(
+    args: &StreamArgs,
+    candidates: &[Candidate],
+    of: &[(usize, u64, usize)],
+    error: PassError,
+) -> Failure {
+    match error {
+        PassError::Feed(error) => {
+            let several = of.iter().any(|(_, _, encoder)| *encoder > 0);
+            let refusing = error.encoder.filter(|_| several);
+            let first = refusing.and_then(|at| of.iter().find(|(_, _, encoder)| *encoder == at));
+            match first {
+                Some((at, _, _)) => {
+                    Failure::data(format!("{}: {}", candidates[*at].entry.about.name, error.error))
+                }
+                None => Failure::data(error.error),
+            }
+        }
+        PassError::Run(at, error) => {
+            let (candidate, seed, _) = of[at];
+            let candidate = &candidates[candidate];
+            let seed = if args.repeats > 1 && draws(candidate.entry) {
+                format!(" (seed {seed})")
+            } else {
+                String::new()
+            };
+            Failure::data(format!("{}: {}{seed}: {error}", data_name(&args.data), candidate.label()))
+        }
+        PassError::Threads(count, error) => Failure::data(format!(
+            "{count} runs need as many threads, which the system does not give: {error}"
+        )),
+    }
+}
+
+impl Comparison {
+    /// The runs of a candidate.
+    pub(crate) fn runs_of(&self, candidate: usize) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(move |run| run.candidate == candidate)
+    }
+
+    /// Error rates of those who guess: always the commonest class, and any class with equal chance. `None` for a
+    /// real-valued target.
+    pub(crate) fn guessing(&self) -> Option<(f64, f64)> {
+        let run = &self.runs[0];
+        if self.candidates[run.candidate].entry.about.accepts.classes == Classes::Real {
+            return None;
+        }
+        Some((self.feed.majority_error_rate()?, 1.0 - 1.0 / run.problem.classes as f64))
+    }
+}

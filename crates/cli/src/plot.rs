@@ -1,0 +1,45 @@
+//! `--plot FILE`: a chart written at the end, into a file that is known from the start to be writable.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use noregret::replace::Replacement;
+use noregret_stream::plot::Chart;
+
+use crate::failure::Failure;
+
+/// The file of a plot to come.
+pub(crate) struct PlotFile {
+    path: PathBuf,
+    file: Replacement,
+    render: fn(&Chart) -> Result<Vec<u8>, String>,
+}
+
+impl PlotFile {
+    /// Begins the file; its ending says how the plot is drawn.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let render: fn(&Chart) -> Result<Vec<u8>, String> = match path
+            .extension()
+            .and_then(|ending| ending.to_str())
+        {
+            Some("svg") => |chart| Ok(chart.svg().into_bytes()),
+            Some("png") => Chart::png,
+            _ => {
+                return Err(Failure::usage(format!("--plot {}: must end in .svg or .png", path.display())));
+            }
+        };
+        let file = Replacement::open(path).map_err(|error| failure(path, &error))?;
+        Ok(Self { path: path.to_owned(), file, render })
+    }
+
+    /// Draws the plot.
+    pub(crate) fn write(self, chart: &Chart) -> Result<(), Failure> {
+        let Self { path, mut file, render } = self;
+        let image = render(chart).map_err(Failure::data)?;
+        file.write_all(&image).and_then(|()| file.finish()).map_err(|error| failure(&path, &error))
+    }
+}
+
+fn failure(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::data(format!("--plot {}: cannot be written: {error}", path.display()))
+}

@@ -1,0 +1,86 @@
+//! A reader whose place in its file others can see.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use indicatif::ProgressBar;
+use noregret_stream::{Columns, ReadError, Reader, Row, Schema};
+
+use crate::progress::{TICK, style};
+
+/// A reader whose place in its file others can see.
+pub(crate) struct Watched {
+    reader: Box<dyn Reader>,
+    position: Arc<AtomicU64>,
+    rows: u64,
+    bar: Option<ProgressBar>,
+}
+
+impl Watched {
+    /// Watches `reader`; with `shown`, a bar on a terminal tells of `what` is being done.
+    pub(crate) fn new(reader: Box<dyn Reader>, shown: Option<&'static str>) -> Self {
+        let bar = shown.filter(|_| std::io::stderr().is_terminal()).and_then(|what| {
+            let bar = ProgressBar::new(reader.size()?);
+            bar.set_style(style("{msg} {bar:30} {percent:>3}%  {eta} left"));
+            bar.set_message(what);
+            bar.enable_steady_tick(TICK);
+            Some(bar)
+        });
+        Self { reader, position: Arc::default(), rows: 0, bar }
+    }
+
+    /// Where the reader is, in bytes; goes on by itself.
+    pub(crate) fn position(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.position)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Reader for Watched {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        self.rows += 1;
+        if self.rows.is_multiple_of(256) {
+            self.position.store(self.reader.position(), Ordering::Relaxed);
+            if let Some(bar) = &self.bar {
+                bar.set_position(self.reader.position());
+            }
+        }
+        self.reader.read(row)
+    }
+
+    fn columns(&self) -> &Columns {
+        self.reader.columns()
+    }
+
+    fn take_back(&mut self) {
+        self.reader.take_back();
+    }
+
+    fn dropped_features(&self) -> u64 {
+        self.reader.dropped_features()
+    }
+
+    fn position(&self) -> u64 {
+        self.reader.position()
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.reader.size()
+    }
+
+    fn schema(&self) -> Schema {
+        self.reader.schema()
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        self.reader.describe()
+    }
+}

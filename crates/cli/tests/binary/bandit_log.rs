@@ -1,0 +1,287 @@
+//! Bandit models saved and continued; decision logs, and what is made of them.
+
+use noregret::model::{Archive, Numbers};
+
+use crate::util::{Folder, libsvm, rows};
+
+/// Every bandit learner, with parameters that let it learn something in a short run.
+const LEARNERS: &[&str] = &[
+    "banditron --set exploration=0.2",
+    "newtron",
+    "pnewtron --set centre=played",
+    "soba --set exploration=0.2",
+    "soba-diag --set exploration=adaptive",
+    "soba-reduction --set exploration=0.2",
+    "confidit",
+    "confidit-diag",
+    "bandit-reduction --set exploration=0.3 --set base=ogd",
+    "bandit-reduction --set exploration=0.3 --set base=gaf --set base.samples=4",
+    "exp4 --set policies=20",
+    "gaptron-hinge --feedback bandit",
+    "gaptron-logistic --feedback bandit --set exploration=0.2 --set rate=0.1",
+];
+
+/// All of a model file but what it says of the run.
+fn state(folder: &Folder, model: &str) -> (Vec<(String, Numbers)>, Vec<String>) {
+    let archive = Archive::from_bytes(&folder.read(model)).unwrap();
+    let tensors = archive.tensors().map(|(name, numbers)| (name.to_owned(), numbers.clone()));
+    let texts = ["algorithm", "params", "problem", "labels", "encoding", "schema"]
+        .map(|name| archive.text(name).unwrap().to_owned());
+    (tensors.collect(), texts.to_vec())
+}
+
+fn named(text: &str) -> String {
+    text.lines().map(|line| line.replacen(' ', " | ", 1) + "\n").collect()
+}
+
+/// By pipes, of which nothing is known but what is declared: in halves as in whole.
+#[test]
+fn a_run_in_two_parts_is_the_run_in_one() {
+    let text = libsvm(&rows(240, 3, 4));
+    let cut = text.match_indices('\n').nth(99).unwrap().0 + 1;
+    for learner in LEARNERS {
+        let folder = Folder::new();
+        let run = format!(
+            "run - --quiet --json --format libsvm --learner {learner} --seed 3 --set classes=3 --set features=4"
+        );
+        let whole = folder.run_with(&format!("{run} --save whole"), &text).succeeded().summary();
+        let first = folder.run_with(&format!("{run} --save half"), &text[..cut]).succeeded().summary();
+        let rest = "run - --quiet --json --load half --save joined";
+        let rest = folder.run_with(rest, &text[cut..]).succeeded().summary();
+        let errors = |summary: &serde_json::Value| summary["errors"].as_f64().unwrap();
+        assert_eq!(errors(&first) + errors(&rest), errors(&whole), "{learner}");
+        assert!(state(&folder, "whole") == state(&folder, "joined"), "{learner}: the states differ");
+    }
+}
+
+#[test]
+fn a_model_remembers_what_it_hears() {
+    let folder = Folder::with("a.svm", libsvm(&rows(60, 3, 4)));
+    for told in ["full", "bandit"] {
+        let run = format!("run a.svm --quiet --learner gaptron-hinge --feedback {told} --save {told}");
+        folder.run(&run).succeeded();
+        let object = folder.run(&format!("inspect {told} --json")).succeeded().objects().remove(0);
+        assert_eq!((object["feedback"].as_str(), object["rounds"].as_u64()), (Some(told), Some(60)));
+        folder.run(&format!("run a.svm --quiet --load {told}")).succeeded();
+    }
+    assert!(folder.run("inspect bandit").stdout.contains("\nfeedback     whether the label"));
+    folder
+        .run("run a.svm --quiet --load full --feedback bandit")
+        .failed(1, "--feedback: the model full learns from the label; leave the option out");
+    folder.run("run a.svm --quiet --load bandit --feedback full").failed(
+        1,
+        "--feedback: the model bandit learns from whether the label that it played was right; leave the option out",
+    );
+    folder
+        .run("run a.svm --quiet --load bandit --seed 4")
+        .failed(1, "--seed 4: the labels go on being drawn where the model stopped; leave the option out");
+    folder
+        .run("merge bandit bandit -o merged")
+        .failed(2, "gaptron-hinge cannot be merged: what it learns does not add up");
+    assert_eq!(folder.names(), ["a.svm", "bandit", "full"]);
+}
+
+#[test]
+fn bandit_models_predict() {
+    let folder = Folder::with("a.svm", libsvm(&rows(400, 3, 4)));
+    folder.run("run a.svm --quiet --learner soba --set exploration=0.3 --save model").succeeded();
+    let ran = folder.run("predict model a.svm --probabilities").succeeded();
+    for object in ran.objects() {
+        let p: Vec<f64> =
+            object["probabilities"].as_object().unwrap().values().map(|p| p.as_f64().unwrap()).collect();
+        assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(p.iter().all(|p| (p - 0.1).abs() < 1e-12 || (p - 0.8).abs() < 1e-12), "{p:?}");
+    }
+    let right = |options: &str| {
+        let ran = folder.run(&format!("predict model a.svm {options}")).succeeded();
+        let data = String::from_utf8(folder.read("a.svm")).unwrap();
+        data.lines().zip(ran.stdout.lines()).filter(|(row, label)| row.starts_with(label)).count()
+    };
+    assert!(right("--greedy") > right("") + 30, "exploring costs: {} {}", right("--greedy"), right(""));
+}
+
+/// Bad parameters are refused before the data are looked at.
+#[test]
+fn parameters_are_refused_first() {
+    let folder = Folder::with("a.svm", "a 1:1\nb 1:x\n");
+    for (learner, sentence) in [
+        ("soba --set exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
+        ("banditron --set exploration=-1", "exploration = -1: must be in [0, 1]"),
+        ("ogd --set rate=-1", "rate = -1: must be a finite number > 0"),
+    ] {
+        folder.run(&format!("run a.svm --learner {learner}")).failed(1, sentence);
+    }
+}
+
+fn same_after_replay(folder: &Folder, run: &str, log: &str, what: &str) {
+    folder.run(&format!("{run} --quiet --log {log} --save model-{log}")).succeeded();
+    let ran = folder.run(&format!("replay {log} --save replayed-{log} --json")).succeeded();
+    assert!(ran.objects()[0]["rounds"].as_u64() > Some(100), "{what}: {}", ran.stdout);
+    let [model, replayed] = ["model", "replayed"].map(|name| state(folder, &format!("{name}-{log}")));
+    assert!(model == replayed, "{what}: the models differ");
+}
+
+/// A replayed log makes the model that the run made: every learner, with feedback at once, late and out of order.
+#[test]
+fn a_replay_is_the_run() {
+    let folder = Folder::with("a.svm", libsvm(&rows(240, 3, 4)));
+    for (at, learner) in LEARNERS.iter().enumerate() {
+        for (way, options) in
+            ["", "--delay 17", "--delay geometric:9", "--exploration-floor 0.05 --delay uniform:5"]
+                .iter()
+                .enumerate()
+        {
+            let run = format!("run a.svm --learner {learner} --seed 5 {options}");
+            same_after_replay(&folder, &run, &format!("log-{at}-{way}"), &format!("{learner} {options}"));
+        }
+    }
+}
+
+/// Numbered and named columns, categories, classes and columns that come up on the way, hashes, compression.
+#[test]
+fn whatever_the_data_a_replay_is_the_run() {
+    let text = libsvm(&rows(240, 3, 4));
+    let folder = Folder::with("a.svm", &text);
+    folder.write("a.vw", named(&text));
+    let mut csv = "hue,size,kind\n".to_owned();
+    for (label, x) in rows(240, 3, 1) {
+        csv += &format!("{},{},k{label}\n", ["red", "green", "blue"][label], x[0]);
+    }
+    folder.write("a.csv", csv);
+    let learner = "--learner banditron --set exploration=0.3";
+    for (at, (data, options)) in [
+        ("a.svm", "--scale none --no-intercept"),
+        ("a.svm", "--scale unit --on-large-row clip"),
+        ("a.svm", "--hash-bits 3"),
+        ("a.vw", "--scale maxabs"),
+        ("a.vw", "--hash-bits 4 --limit 150"),
+        ("a.csv", "--scale standard"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for ending in ["ndjson", "ndjson.gz", "ndjson.zst"] {
+            let run = format!("run {data} {learner} {options}");
+            same_after_replay(&folder, &run, &format!("log{at}.{ending}"), &run);
+        }
+    }
+    assert!(folder.read("log0.ndjson.gz").starts_with(&[0x1f, 0x8b]));
+    assert!(folder.read("log0.ndjson.zst").starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
+    for (name, format) in [("a.svm", "libsvm"), ("a.vw", "vw"), ("a.csv", "csv")] {
+        let run = format!(
+            "run - {learner} --format {format} --set classes=4 --set features=6 --quiet --log pipe-{name} --save model-{name}"
+        );
+        folder.run_with(&run, folder.read(name)).succeeded();
+        folder.run(&format!("replay pipe-{name} --save replayed-{name}")).succeeded();
+        assert!(
+            state(&folder, &format!("model-{name}")) == state(&folder, &format!("replayed-{name}")),
+            "{name} by a pipe: the models differ"
+        );
+        let log = String::from_utf8(folder.read(&format!("pipe-{name}"))).unwrap();
+        assert!(log.contains("\n{\"labels\":["), "names that come up are written down");
+    }
+}
+
+#[test]
+fn a_log_goes_on_from_its_model() {
+    let folder = Folder::with("a.svm", libsvm(&rows(240, 3, 4)));
+    let run = "run a.svm --quiet --learner soba-diag --set exploration=0.2";
+    folder.run(&format!("{run} --limit 100 --save first")).succeeded();
+    folder.run("run a.svm --quiet --load first --log log --save second").succeeded();
+    folder.run("replay log --load first --save replayed").succeeded();
+    assert!(state(&folder, "second") == state(&folder, "replayed"));
+    let digest = Archive::from_bytes(&folder.read("first")).unwrap().digest();
+    folder.run("replay log").failed(
+        2,
+        &format!("log: the log goes on from a saved model: give the model of digest {digest} with --load"),
+    );
+    let ran = folder.run("replay log --load second");
+    assert!(ran.stderr.contains("log: the log goes on from another model"), "{}", ran.stderr);
+    folder.run(&format!("{run} --log new")).succeeded();
+    folder
+        .run("replay new --load first")
+        .failed(2, "new: the log begins with a new learner; leave out --load");
+    folder
+        .run(&format!("{run} --log new"))
+        .failed(1, "--log new: exists already; what was decided is never overwritten");
+}
+
+#[test]
+fn what_a_log_cannot_hold_is_refused() {
+    let folder = Folder::with("a.svm", libsvm(&rows(60, 3, 4)));
+    for (arguments, sentence) in [
+        ("--learner ogd --log log", "--log: is for learners that hear right or wrong; ogd sees the label"),
+        (
+            "--learner ogd --exploration-floor 0.1",
+            "--exploration-floor: is for learners that hear right or wrong; ogd sees the label",
+        ),
+        (
+            "--learner soba --exploration-floor 0.5",
+            "--exploration-floor 0.5: must be from 0 to 0.333333, one over the number of classes",
+        ),
+        (
+            "--learner soba --log log --on-bad-row skip",
+            "--log: needs --on-bad-row fail, or --scale none or unit: a row that is passed over leaves its mark on the scaling (standard) and has no line in the log",
+        ),
+    ] {
+        folder.run(&format!("run a.svm --quiet {arguments}")).failed(1, sentence);
+    }
+    let ran = folder.run("run a.svm --delay geometric:x");
+    assert!(ran.code == 1 && ran.stderr.contains("is none of ROUNDS, geometric:MEAN and uniform:MAX"));
+    assert_eq!(folder.names(), ["a.svm"]);
+}
+
+/// A log that is not what happened is refused where it first shows.
+#[test]
+fn a_changed_log_is_found_out() {
+    let folder = Folder::with("a.svm", libsvm(&rows(60, 3, 4)));
+    let run = "run a.svm --quiet --learner banditron --set exploration=0.3 --delay 3 --log log";
+    folder.run(run).succeeded();
+    let log = String::from_utf8(folder.read("log")).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    let line = |number: usize| lines[number - 1];
+    // Lines: header, decisions 1 to 4, what was heard of 1, decision 5, …
+    assert!(line(6).starts_with("{\"id\":\"1\",\"correct\":") && line(7).starts_with("{\"id\":\"5\""));
+    let replay = |changed: Vec<String>, at: usize, what: &str| {
+        folder.write("changed", changed.join("\n"));
+        folder.run("replay changed").failed(2, &format!("changed:{at}: {what}"));
+    };
+    let edit = |number: usize, text: String| {
+        let mut changed: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        changed[number - 1] = text;
+        changed
+    };
+    let without = |number: usize| {
+        let mut changed = edit(1, line(1).to_owned());
+        changed.remove(number - 1);
+        changed
+    };
+    let unknown = |id: &str| {
+        format!(
+            "feedback for {id:?}, but no decision of this id waits for any: it was never taken, is answered, or was forgotten"
+        )
+    };
+    replay(edit(6, line(6).replace("\"1\"", "\"77\"")), 6, &unknown("77"));
+    replay(edit(8, line(6).to_owned()), 8, &unknown("1"));
+    replay(
+        edit(3, line(3).replace("\"id\":\"2\"", "\"id\":\"1\"")),
+        3,
+        "the id \"1\" is that of a decision that waits for feedback; every decision needs its own",
+    );
+    replay(
+        edit(1, "{\"labels\":[\"c0\",\"c1\",\"c2\"]}".to_owned()),
+        2,
+        "the log has no header, so that nobody knows what learnt from it",
+    );
+    let wrong = line(6).contains("true");
+    let flipped = line(6).replace(if wrong { "true" } else { "false" }, if wrong { "false" } else { "true" });
+    folder.write("changed", edit(6, flipped).join("\n"));
+    let ran = folder.run("replay changed");
+    assert!(ran.code == 2 && ran.stderr.contains("the decision is not the learner's"), "{}", ran.stderr);
+    folder.write("changed", without(2).join("\n"));
+    let ran = folder.run("replay changed");
+    assert!(ran.code == 2 && ran.stderr.contains("the label is not the one that the log's generator draws"));
+    folder.write("cut", &log[..log.len() - 5]);
+    let ran = folder.run("replay cut");
+    assert!(ran.code == 2 && ran.stderr.contains("is no line of a decision log"), "{}", ran.stderr);
+}

@@ -1,0 +1,224 @@
+//! `noregret evaluate`: what another policy would have earned.
+
+use serde_json::Value;
+
+use crate::util::{Folder, libsvm, rows};
+
+fn logged(options: &str) -> Folder {
+    let folder = Folder::with("a.svm", libsvm(&rows(2000, 3, 4)));
+    let run = "run a.svm --quiet --learner banditron --set exploration=0.4 --log log.ndjson --save model";
+    folder.run(&format!("{run} {options}")).succeeded();
+    folder
+}
+
+fn evaluated(folder: &Folder, arguments: &str) -> Value {
+    folder.run(&format!("evaluate {arguments} --json")).succeeded().objects().remove(0)
+}
+
+fn estimate<'a>(value: &'a Value, name: &str) -> &'a Value {
+    value["estimates"].as_array().unwrap().iter().find(|one| one["estimator"] == name).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value}"))
+}
+
+/// On labelled data the truth is known: a third of the labels is right by chance, a constant one as often as it comes up,
+/// and a model as often as a second look at the data says.
+#[test]
+fn estimates_are_near_the_truth() {
+    let folder = logged("");
+    let fresh = "run a.svm --quiet --learner ogd --save other";
+    folder.run(fresh).succeeded();
+    let data = String::from_utf8(folder.read("a.svm")).unwrap();
+    let share = |label: &str| data.lines().filter(|row| row.starts_with(label)).count() as f64 / 2000.0;
+    let played = folder.run("predict other a.svm").succeeded().stdout;
+    let right = data.lines().zip(played.lines()).filter(|(row, label)| row.starts_with(label)).count();
+    for (policy, truth) in [
+        ("--policy uniform", 1.0 / 3.0),
+        ("--policy constant:c1", share("c1")),
+        ("--model other", right as f64 / 2000.0),
+    ] {
+        let value = evaluated(&folder, &format!("log.ndjson {policy}"));
+        assert_eq!((value["rounds"].as_u64(), value["missing"].as_u64()), (Some(2000), Some(0)));
+        assert_eq!(value["warnings"], serde_json::json!([]), "{policy}");
+        for name in ["ips", "snips", "dr"] {
+            let one = estimate(&value, name);
+            let off = (number(&one["value"]) - truth).abs();
+            assert!(off < 4.0 * number(&one["standard_error"]), "{policy} {name}: {one}, truth {truth}");
+        }
+        let error = |name: &str| number(&estimate(&value, name)["standard_error"]);
+        assert!(policy.contains("constant") || error("dr") < error("ips"), "{policy}: estimates help");
+        for name in ["ips", "dr"] {
+            let one = estimate(&value, name);
+            let width = |kind: &str| number(&one[kind][1]) - number(&one[kind][0]);
+            assert!(width("bernstein") > width("normal"), "{one}");
+        }
+    }
+    let value = evaluated(&folder, "log.ndjson --policy logged");
+    assert!((number(&estimate(&value, "ips")["value"]) - number(&value["logged_reward"])).abs() < 1e-12);
+    assert!((number(&value["effective_sample_size"]) - 2000.0).abs() < 1e-6);
+    let greedy = evaluated(&folder, "log.ndjson --policy greedy");
+    assert!(number(&estimate(&greedy, "dr")["value"]) > number(&value["logged_reward"]));
+}
+
+/// Late answers change the order of learning and nothing else; lost ones are counted.
+#[test]
+fn late_and_lost_answers() {
+    let (now, late) = (logged(""), logged("--delay geometric:30"));
+    for folder in [&now, &late] {
+        let value = evaluated(folder, "log.ndjson --policy uniform --reward-learner none");
+        assert_eq!((value["rounds"].as_u64(), value["estimates"].as_array().unwrap().len()), (Some(2000), 2));
+    }
+    let log = String::from_utf8(late.read("log.ndjson")).unwrap();
+    let mut answers = 0;
+    let lossy: Vec<&str> = log
+        .lines()
+        .filter(|line| {
+            answers += u32::from(line.contains("\"correct\""));
+            !line.contains("\"correct\"") || answers % 4 != 0
+        })
+        .collect();
+    late.write("lossy.ndjson", lossy.join("\n"));
+    let value = evaluated(&late, "lossy.ndjson --policy uniform");
+    assert_eq!((value["rounds"].as_u64(), value["missing"].as_u64()), (Some(1500), Some(500)));
+    let warning = value["warnings"][0].as_str().unwrap();
+    assert_eq!(warning, "500 of 2000 decisions were never answered and are left out");
+    let wrong = evaluated(&late, "lossy.ndjson --policy uniform --missing wrong");
+    assert_eq!(wrong["rounds"].as_u64(), Some(2000));
+    assert!(number(&estimate(&wrong, "ips")["value"]) < number(&estimate(&value, "ips")["value"]));
+}
+
+/// Arrays, as other programs have them: the reference's values come out of the command too.
+#[test]
+fn arrays_are_evaluated_as_they_stand() {
+    let path = format!("{}/../../testdata/off_policy/obp_reference.json", env!("CARGO_MANIFEST_DIR"));
+    let reference: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    for case in reference["cases"].as_array().unwrap() {
+        let line = |t: usize| {
+            let at = |key: &str| &case[key][t];
+            serde_json::json!({
+                "id": t, "label": at("played"), "probability": at("probability"), "reward": at("reward"),
+                "evaluation": at("evaluation"), "estimates": at("estimates"),
+            })
+        };
+        let rounds = case["played"].as_array().unwrap().len();
+        let lines: Vec<String> = (0..rounds).map(|t| line(t).to_string()).collect();
+        let folder = Folder::with("log.ndjson", lines.join("\n"));
+        let clip = case["clip"].as_f64().map_or(String::new(), |clip| format!("--clip {clip}"));
+        let value = evaluated(&folder, &format!("log.ndjson --reward-learner none {clip}"));
+        for (name, theirs) in case["values"].as_object().unwrap() {
+            let ours = number(&estimate(&value, name)["value"]);
+            assert!((ours - number(theirs)).abs() < 1e-9, "{name}: {ours} {theirs}");
+        }
+    }
+}
+
+#[test]
+fn vowpal_wabbit_labels_are_read() {
+    let folder = Folder::with("a.vw", "1:-1:0.5 | x y\n2:0:0.25 | x\n1:-1:0.5 | y\n2 1:0:0.5 | z\n");
+    let value = evaluated(&folder, "a.vw --policy constant:1");
+    // w = 2, 0, 2, 2 and rewards 1, 0, 1, 0.
+    assert_eq!(number(&estimate(&value, "ips")["value"]), 1.0);
+    assert_eq!(number(&estimate(&value, "snips")["value"]), 4.0 / 6.0);
+    assert_eq!(estimate(&value, "dr")["estimator"], "dr");
+    let people = folder.run("evaluate a.vw --policy uniform").succeeded().stdout;
+    for part in ["effective sample size", "95 % normal", "Bernstein, seen range", "\nsnips "] {
+        assert!(people.contains(part), "{part}: {people}");
+    }
+}
+
+#[test]
+fn a_suspicious_log_is_spoken_of() {
+    // Every label was drawn uniformly, but the log says 0.8 and 0.2.
+    let line = |t: usize| {
+        let label = ["a", "b"][t % 2];
+        format!("{{\"id\":{t},\"label\":\"{label}\",\"p\":{{\"a\":0.8,\"b\":0.2}},\"correct\":true}}\n")
+    };
+    let folder = Folder::with("log.ndjson", (0..400).map(line).collect::<String>());
+    let ran = folder.run("evaluate log.ndjson --policy uniform").succeeded();
+    assert!(ran.stderr.contains("they were not drawn with the logged probabilities"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the mean importance weight is 1.5625, not 1.0000"), "{}", ran.stderr);
+    // What could not be played is not known.
+    let line =
+        |t: usize| format!("{{\"id\":{t},\"label\":\"a\",\"p\":{{\"a\":1,\"b\":0}},\"correct\":true}}\n");
+    folder.write("sure.ndjson", (0..50).map(line).collect::<String>());
+    let ran = folder.run("evaluate sure.ndjson --policy uniform").succeeded();
+    assert!(ran.stderr.contains("50.00 % of the policy's probability"), "{}", ran.stderr);
+}
+
+#[test]
+fn bad_logs_are_refused_with_their_line() {
+    let folder = Folder::new();
+    let good = r#"{"id":"a","label":"x","p":{"x":0.5,"y":0.5}}"#;
+    for (line, sentence) in [
+        (
+            r#"{"id":"b","label":"x","probability":0}"#,
+            "the label \"x\" was played with probability 0: must be in (0, 1]",
+        ),
+        (
+            r#"{"id":"b","label":"x","probability":1.5}"#,
+            "the label \"x\" was played with probability 1.5: must be in (0, 1]",
+        ),
+        (
+            r#"{"id":"b","label":"y","p":{"x":1,"y":0}}"#,
+            "the label \"y\" was played with probability 0: must be in (0, 1]",
+        ),
+        (
+            r#"{"id":"b","label":"x","p":{"x":0.5,"y":0.6}}"#,
+            "the probabilities of \"p\" sum to 1.1, not to 1",
+        ),
+        (
+            r#"{"id":"b","label":"x","p":{"x":1.5,"y":-0.5}}"#,
+            "the label \"x\" was played with probability 1.5: must be in (0, 1]",
+        ),
+        (
+            r#"{"id":"b","label":"x","probability":0.2,"p":{"x":0.5,"y":0.5}}"#,
+            "probability is 0.2, but \"p\" gives the label \"x\" 0.5",
+        ),
+        (
+            r#"{"id":"b","label":"x","p":[0.5,0.5]}"#,
+            "\"p\" is an array of 2, but no line has said in which order the labels are; name them in an object",
+        ),
+        (r#"{"id":"b","label":"x"}"#, "a decision without a probability"),
+        (r#"{"label":"x","probability":0.5}"#, "a decision without an id; every decision needs its own"),
+        (r#"{"id":"a","label":"x","probability":0.5}"#, "the id \"a\" was that of an earlier decision"),
+        (
+            r#"{"id":"z","correct":true}"#,
+            "feedback for \"z\", but no decision of this id waits for any: it was never taken, is answered, or was forgotten",
+        ),
+        (r#"{"id":"a","correct":true,"reward":1}"#, "has both correct and reward; one was needed"),
+        (
+            r#"{"id":"b","label":"x","probability":0.5,"x":{"f":[1]}}"#,
+            "feature \"f\" is no number, text, bool or null",
+        ),
+        (r#"{"what":1}"#, "is no line of a decision log: a decision has a \"label\", feedback an \"id\""),
+        (r#"{"noregret":"decisions"}"#, "a header stands at the beginning of a log and nowhere else"),
+    ] {
+        folder.write("log", format!("{good}\n{line}\n"));
+        folder.run("evaluate log --policy uniform").failed(2, &format!("log:2: {sentence}"));
+        folder.write("log", format!("{good}\n{line}\n{{\"id\":\"a\",\"correct\":true}}\n"));
+        let value = evaluated(&folder, "log --policy uniform --on-bad-row skip");
+        assert_eq!((value["rounds"].as_u64(), value["bad_rows"].as_u64()), (Some(1), Some(1)), "{line}");
+    }
+    folder.write("log", format!("{good}\n{{\"id\":\"a\",\"correct\":true}}\n"));
+    folder
+        .run("evaluate log --policy constant:z")
+        .failed(2, "log: the log has no label \"z\"; there are x, y");
+    folder
+        .run("evaluate log")
+        .failed(2, "log:1: the decision has no \"evaluation\"; name a policy or a model to be evaluated");
+    folder
+        .run("evaluate log --policy best")
+        .failed(1, "--policy best: is none of uniform, logged, greedy and constant:LABEL");
+    folder.run("evaluate log --policy uniform --reward-learner perceptron").failed(
+        1,
+        "reward learner = perceptron: must be a learner that forecasts probabilities of two classes",
+    );
+    folder.write("log", good);
+    folder.run("evaluate log --policy uniform").failed(2, "log: no decision of the log was answered");
+    folder.write("a.vw", "1:0:0 | x\n");
+    folder
+        .run("evaluate a.vw --policy uniform")
+        .failed(2, "a.vw:1: the action \"1\" was played with probability 0: must be in (0, 1]");
+}

@@ -1,0 +1,130 @@
+//! Work done ahead of its use, on a thread of its own, with buffers that go round.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Builder, JoinHandle, available_parallelism};
+
+/// Items that a thread makes while earlier ones are used. When this is dropped, the thread ends.
+pub(crate) struct Ahead<T> {
+    /// Both `None` only while being dropped.
+    made: Option<Receiver<T>>,
+    used: Option<SyncSender<T>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T: Default + Send + 'static> Ahead<T> {
+    /// Starts a thread called `name` that fills up to `count` items ahead. `fill` is given an item, new or used, and
+    /// returns whether another one comes after it.
+    ///
+    /// # Errors
+    /// The system has no thread to give.
+    pub(crate) fn start(
+        name: &str,
+        count: usize,
+        mut fill: impl FnMut(&mut T) -> bool + Send + 'static,
+    ) -> io::Result<Self> {
+        let (filled, made) = sync_channel::<T>(count);
+        // One more is in the hands of the user.
+        let (used, free) = sync_channel::<T>(count + 1);
+        for _ in 0..count {
+            used.try_send(T::default()).expect("the channel has room for all items");
+        }
+        let thread = Builder::new().name(name.to_owned()).spawn(move || {
+            while let Ok(mut item) = free.recv() {
+                let more = fill(&mut item);
+                if filled.send(item).is_err() || !more {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { made: Some(made), used: Some(used), thread: Some(thread) })
+    }
+
+    /// Exchanges `item`, which is done with, for the next one. False, and nothing is exchanged, after the last.
+    ///
+    /// # Panics
+    /// If the thread has panicked: its panic goes on here.
+    pub(crate) fn next(&mut self, item: &mut T) -> bool {
+        let made = self.made.as_ref().expect("not being dropped");
+        if let Ok(next) = made.recv() {
+            let done = std::mem::replace(item, next);
+            // After its last item the thread takes none back.
+            let _ = self.used.as_ref().expect("not being dropped").try_send(done);
+            return true;
+        }
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            resume_unwind(panic);
+        }
+        false
+    }
+}
+
+impl<T> Drop for Ahead<T> {
+    fn drop(&mut self) {
+        // Without the channels the thread has nothing to wait for.
+        (self.made, self.used) = (None, None);
+        if let Some(thread) = self.thread.take() {
+            // Nobody is left whom its panic would concern.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Whether threads can run beside each other here. On one core they would only take turns.
+pub(crate) fn several_cores() -> bool {
+    available_parallelism().is_ok_and(|cores| cores.get() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn items_come_in_order_and_their_buffers_go_round() {
+        let mut count = 0;
+        let mut ahead = Ahead::start("test", 2, move |item: &mut Vec<u32>| {
+            item.clear();
+            item.push(count);
+            count += 1;
+            count < 100
+        })
+        .unwrap();
+        let (mut item, mut seen, mut places) = (Vec::new(), vec![], std::collections::HashSet::new());
+        while ahead.next(&mut item) {
+            seen.extend_from_slice(&item);
+            places.insert(item.as_ptr());
+        }
+        assert_eq!(seen, (0..100).collect::<Vec<_>>());
+        assert!(places.len() <= 3, "{} buffers", places.len());
+        assert!(!ahead.next(&mut item), "the end stays the end");
+    }
+
+    #[test]
+    fn a_dropped_user_ends_the_thread() {
+        let alive = Arc::new(());
+        let guard = Arc::clone(&alive);
+        let mut ahead = Ahead::start("test", 2, move |_: &mut u32| Arc::strong_count(&guard) > 0).unwrap();
+        assert!(ahead.next(&mut 0));
+        drop(ahead);
+        assert_eq!(Arc::strong_count(&alive), 1, "the thread and what it owned are gone");
+    }
+
+    #[test]
+    fn a_panic_goes_on_where_it_is_waited_for() {
+        let mut left = 3;
+        let mut ahead = Ahead::start("test", 2, move |_: &mut u32| {
+            left -= 1;
+            assert!(left > 0, "out of items");
+            true
+        })
+        .unwrap();
+        assert!(ahead.next(&mut 0) && ahead.next(&mut 0));
+        let panic = catch_unwind(AssertUnwindSafe(|| ahead.next(&mut 0))).unwrap_err();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"out of items"));
+        assert!(!ahead.next(&mut 0));
+    }
+}

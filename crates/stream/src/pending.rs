@@ -1,0 +1,213 @@
+//! Decisions that wait for feedback, by id: what a server, a replay and a log's reader have in common.
+
+use std::collections::{BTreeMap, HashMap};
+
+use noregret::learner::BanditLearner;
+use noregret::prediction::Decision;
+
+use crate::encode::Example;
+
+/// Why a decision or a feedback is refused, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PendingError {
+    /// A decision of this id waits already.
+    #[error("the id {0:?} is that of a decision that waits for feedback; every decision needs its own")]
+    Repeated(String),
+    /// No decision of this id waits.
+    #[error(
+        "feedback for {0:?}, but no decision of this id waits for any: it was never taken, is answered, or was forgotten"
+    )]
+    Unknown(String),
+}
+
+/// Whatever is kept of rounds until their feedback comes, by id. Memory is bounded: beyond `most`, the oldest is forgotten.
+#[derive(Clone, Debug)]
+pub struct Pending<T> {
+    most: usize,
+    /// By age.
+    waiting: BTreeMap<u64, (String, T)>,
+    ages: HashMap<String, u64>,
+    next: u64,
+    forgotten: u64,
+}
+
+impl<T> Pending<T> {
+    /// An empty table of at most `most` rounds, >= 1.
+    pub fn new(most: usize) -> Self {
+        let most = most.max(1);
+        Self { most, waiting: BTreeMap::new(), ages: HashMap::new(), next: 0, forgotten: 0 }
+    }
+
+    /// Keeps `what` until feedback for `id` comes. Returns what had to be forgotten for it, if the table was full.
+    ///
+    /// # Errors
+    /// If a round of this id waits already.
+    pub fn insert(&mut self, id: &str, what: T) -> Result<Option<T>, PendingError> {
+        if self.ages.contains_key(id) {
+            return Err(PendingError::Repeated(id.to_owned()));
+        }
+        let forgotten = if self.waiting.len() < self.most { None } else { self.waiting.pop_first() };
+        if let Some((_, (old, _))) = &forgotten {
+            self.ages.remove(old);
+            self.forgotten += 1;
+        }
+        self.ages.insert(id.to_owned(), self.next);
+        self.waiting.insert(self.next, (id.to_owned(), what));
+        self.next += 1;
+        Ok(forgotten.map(|(_, (_, what))| what))
+    }
+
+    /// Takes out what was kept for `id`.
+    ///
+    /// # Errors
+    /// If nothing is.
+    pub fn take(&mut self, id: &str) -> Result<T, PendingError> {
+        let age = self.ages.remove(id).ok_or_else(|| PendingError::Unknown(id.to_owned()))?;
+        let (_, what) = self.waiting.remove(&age).expect("every age has its round");
+        Ok(what)
+    }
+
+    /// How many rounds wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// How many were forgotten to make room.
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// Those that still wait, the oldest first.
+    pub fn into_waiting(self) -> impl Iterator<Item = (String, T)> {
+        self.waiting.into_values()
+    }
+}
+
+/// What is heard of a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The label was right.
+    Right,
+    /// The label was wrong.
+    Wrong,
+    /// Nobody will ever say.
+    Never,
+}
+
+impl From<Option<bool>> for Verdict {
+    fn from(correct: Option<bool>) -> Self {
+        match correct {
+            Some(true) => Verdict::Right,
+            Some(false) => Verdict::Wrong,
+            None => Verdict::Never,
+        }
+    }
+}
+
+/// A learner's decisions, each kept with its row until it is answered. Answers may come late and in any order.
+#[derive(Clone, Debug)]
+pub struct Decisions(Pending<(Example, Decision)>);
+
+impl Decisions {
+    /// No decisions yet; at most `most` may wait at one time.
+    pub fn new(most: usize) -> Self {
+        Self(Pending::new(most))
+    }
+
+    /// Keeps the decision `taken` for `example`, to be answered by `id`.
+    ///
+    /// # Errors
+    /// If a decision of this id waits already.
+    pub fn keep(&mut self, id: &str, example: &Example, taken: &Decision) -> Result<(), PendingError> {
+        self.0.insert(id, (example.clone(), taken.clone())).map(drop)
+    }
+
+    /// Tells the learner what was heard of the decision `id`, which waits no longer.
+    ///
+    /// # Errors
+    /// If no decision of this id waits.
+    pub fn hear<L: BanditLearner + ?Sized>(
+        &mut self,
+        learner: &mut L,
+        id: &str,
+        verdict: Verdict,
+    ) -> Result<(), PendingError> {
+        let (example, taken) = self.0.take(id)?;
+        match verdict {
+            Verdict::Right => learner.learn(example.features(), &taken, true),
+            Verdict::Wrong => learner.learn(example.features(), &taken, false),
+            Verdict::Never => {}
+        }
+        Ok(())
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many were forgotten because too many waited.
+    pub fn forgotten(&self) -> u64 {
+        self.0.forgotten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noregret::example::Label;
+    use noregret::param::Values;
+    use noregret::problem::Problem;
+    use noregret::registry::find;
+    use noregret::rng::Rng;
+
+    use super::*;
+
+    #[test]
+    fn ids_are_found_once_and_the_oldest_is_forgotten() {
+        let mut pending = Pending::new(2);
+        assert_eq!(pending.insert("a", 1), Ok(None));
+        assert_eq!(pending.insert("b", 2), Ok(None));
+        let error = pending.insert("a", 3).expect_err("waits").to_string();
+        assert_eq!(
+            error,
+            "the id \"a\" is that of a decision that waits for feedback; every decision needs its own"
+        );
+        assert_eq!(pending.insert("c", 3), Ok(Some(1)));
+        assert_eq!((pending.len(), pending.forgotten()), (2, 1));
+        for id in ["a", "d"] {
+            let error = pending.take(id).expect_err("does not wait").to_string();
+            assert!(error.starts_with(&format!("feedback for {id:?}, but no decision")), "{error}");
+        }
+        assert_eq!(pending.take("c"), Ok(3));
+        assert!(pending.take("c").is_err(), "answered");
+        assert_eq!(pending.insert("c", 4), Ok(None), "answered ids may come again");
+        assert_eq!(pending.into_waiting().collect::<Vec<_>>(), [("b".to_owned(), 2), ("c".to_owned(), 4)]);
+    }
+
+    /// Of a decision that is never answered nothing is learnt, and one that is answered is learnt from with its own row.
+    #[test]
+    fn answers_reach_the_learner() {
+        let mut learner = find("banditron")
+            .and_then(|entry| entry.make_bandit(&Values::new(), Problem::new(2, 1), 0))
+            .expect("valid");
+        let mut decisions = Decisions::new(10);
+        let mut taken = Decision::default();
+        for (id, x) in [("one", 1.0), ("two", 2.0), ("three", 4.0)] {
+            let example = Example::dense(&[x], None::<Label>);
+            learner.act(example.features(), &mut Rng::new(1, 1), &mut taken);
+            decisions.keep(id, &example, &taken).expect("a new id");
+        }
+        assert!(decisions.hear(learner.as_mut(), "four", Verdict::Right).is_err(), "before its decision");
+        decisions.hear(learner.as_mut(), "three", Verdict::Wrong).expect("waits");
+        decisions.hear(learner.as_mut(), "one", Verdict::Never).expect("waits");
+        assert!(decisions.hear(learner.as_mut(), "three", Verdict::Wrong).is_err(), "answered");
+        assert_eq!((learner.rounds(), decisions.waiting()), (1, 1));
+        learner.predict(Example::dense(&[1.0], None).features(), &mut taken);
+        assert_eq!(taken.scores, [-4.0, 0.0], "the greedy class lost the row of the third decision");
+    }
+}

@@ -1,0 +1,71 @@
+//! What labels earn, estimated from logged rounds: a learner for each label.
+
+use noregret::algorithm::{Forecast, Model};
+use noregret::example::{Features, Target};
+use noregret::param::ParamError;
+use noregret::prediction::Prediction;
+
+/// Estimates the reward of every label for a row: the probability that a learner of two classes gives the upper one, between
+/// the least and the largest reward.
+///
+/// It learns in order and is asked before it learns (*progressively*). The estimates for a round depend on earlier rounds alone,
+/// which is all that the doubly robust estimator needs to be unbiased, also for logs whose policy learnt meanwhile; folds that
+/// look ahead would not do there.
+pub struct RewardModel {
+    learners: Vec<Box<dyn Model>>,
+    at: Prediction,
+    low: f64,
+    high: f64,
+}
+
+impl RewardModel {
+    /// A learner that `make` makes for each of `labels` labels, of rewards from `low` to `high`.
+    ///
+    /// # Errors
+    /// Those of `make`; also if its learner forecasts no probabilities, or takes no soft labels where rewards are more than
+    /// `low` and `high` (`between`).
+    pub fn new(
+        labels: usize,
+        [low, high]: [f64; 2],
+        between: bool,
+        make: &dyn Fn() -> Result<Box<dyn Model>, ParamError>,
+    ) -> Result<Self, ParamError> {
+        let learners = (0..labels).map(|_| make()).collect::<Result<Vec<_>, _>>()?;
+        if let Some(about) = learners.first().map(|learner| learner.about()) {
+            let need = match (about.forecast, about.accepts.soft_labels) {
+                (Forecast::Probabilities, soft) if soft || !between => None,
+                (Forecast::Probabilities, _) => {
+                    Some("a learner of soft labels, since rewards are not 0 and 1 alone")
+                }
+                _ => Some("a learner that forecasts probabilities of two classes"),
+            };
+            if let Some(need) = need {
+                let (name, value) = ("reward learner".to_owned(), about.name.to_owned());
+                return Err(ParamError::Invalid { name, value, need: need.to_owned() });
+            }
+        }
+        let at = learners.first().map_or_else(Prediction::default, |learner| learner.prediction());
+        Ok(Self { learners, at, low, high })
+    }
+
+    /// Writes the estimates for `x` to `out`.
+    pub fn estimate(&mut self, x: Features<'_>, out: &mut Vec<f64>) {
+        out.clear();
+        for learner in &self.learners {
+            learner.predict(x, &mut self.at);
+            out.push(self.low + (self.high - self.low) * self.at.probabilities[1]);
+        }
+    }
+
+    /// Learns that `label` earned `reward` for `x`.
+    pub fn learn(&mut self, x: Features<'_>, label: usize, reward: f64) {
+        let learner = &mut self.learners[label];
+        learner.predict(x, &mut self.at);
+        let share = if self.high > self.low { (reward - self.low) / (self.high - self.low) } else { 1.0 };
+        if share == 0.0 || share == 1.0 {
+            learner.update(x, Target::class(share as usize), &self.at);
+        } else {
+            learner.update(x, Target::distribution(&[1.0 - share, share]), &self.at);
+        }
+    }
+}

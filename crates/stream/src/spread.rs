@@ -1,0 +1,47 @@
+//! Mean and spread of a number over repeated runs.
+
+use serde::Serialize;
+
+/// A number over repeated runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation, of the runs as a sample (divided by one less than their number); 0 for a single run.
+    pub sd: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// The spread of `values`; `None` if there are none.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let (first, n) = (*values.first()?, values.len() as f64);
+        // About the first value, so that the mean of equal values is that value and their spread exactly 0.
+        let mean = first + values.iter().map(|value| value - first).sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Some(Self {
+            mean,
+            sd: if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 },
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_sample_by_hand() {
+        // Mean 4, deviations -2, 0, 0, 2: squares 8 over 3.
+        let spread = Spread::of(&[2.0, 4.0, 4.0, 6.0]).expect("four values");
+        assert_eq!(spread, Spread { mean: 4.0, sd: (8.0_f64 / 3.0).sqrt(), min: 2.0, max: 6.0 });
+        assert_eq!(Spread::of(&[]), None);
+        let same = Spread::of(&[0.1; 3]).expect("three values");
+        assert_eq!(same, Spread { mean: 0.1, sd: 0.0, min: 0.1, max: 0.1 });
+    }
+}
