@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use noregret::algorithm::{AnyModel, Model};
+use noregret::guarantee::Guarantee;
 use noregret::param::{Value, Values};
 use noregret::registry::{Entry, find};
 use noregret_stream::bandit::run_bandit;
@@ -118,6 +119,8 @@ pub(crate) fn taught(contender: &Contender, source: &Source<'_>) -> Result<Box<d
 /// A run held to its theorem.
 pub(crate) struct Held {
     pub(crate) certified: Certified,
+    /// Whether its theorem is about mistakes, not regret.
+    pub(crate) mistakes: bool,
     /// (rounds, learner's loss, comparator's loss, certificate, bound), over time.
     pub(crate) over_time: Vec<Moment>,
 }
@@ -159,25 +162,36 @@ pub(crate) fn hold(
     checkpoints: &[u64],
 ) -> Result<Option<Held>, ExperimentError> {
     let entry = contender.entry();
-    let mut learner = entry.make(&contender.values, source.problem()?, 0)?;
-    if learner.guarantee().is_none() {
-        return Ok(None);
-    }
+    let learner = entry.make_any(&contender.values, source.problem()?, 0)?;
     let mut sinks = (Record::new(learner.problem()), Promises { at: checkpoints, moments: Vec::new() });
-    let score = run(source.examples()?.as_mut(), learner.as_mut(), &mut sinks, &options(entry, 0))
-        .map_err(contender.named(ExperimentError::Run))?;
-    let (record, Promises { mut moments, .. }) = sinks;
-    let guarantee = learner.guarantee().expect("asked before");
-    let (certificate, bound) = (learner.certificate(), guarantee.regret_bound());
-    let certified = record.certify(guarantee, entry.about.guarantee.to_owned(), certificate, None)?;
-    let (rounds, loss) = (score.rounds(), score.total_loss());
-    moments.push(Moment { rounds, loss, comparator: None, certificate, bound });
-    if let Some(weights) = &certified.weights {
-        let rounds: Vec<u64> = moments.iter().map(|moment| moment.rounds).collect();
-        let losses = record.losses_after(weights, &rounds);
-        moments.iter_mut().zip(losses).for_each(|(moment, loss)| moment.comparator = Some(loss));
+    let (mut examples, options) = (source.examples()?, options(entry, 0));
+    let theorem = entry.about.guarantee.to_owned();
+    let failed = contender.named(ExperimentError::Run);
+    match learner {
+        AnyModel::Full(mut learner) if learner.guarantee().is_some() => {
+            let score = run(examples.as_mut(), learner.as_mut(), &mut sinks, &options).map_err(failed)?;
+            let (record, Promises { mut moments, .. }) = sinks;
+            let guarantee = learner.guarantee().expect("asked before");
+            let mistakes = matches!(guarantee, Guarantee::Mistakes { .. });
+            let (certificate, bound) = (learner.certificate(), guarantee.regret_bound());
+            let certified = record.certify(guarantee, theorem, certificate, None)?;
+            let (rounds, loss) = (score.rounds(), score.total_loss());
+            moments.push(Moment { rounds, loss, comparator: None, certificate, bound });
+            if let Some(weights) = &certified.weights {
+                let rounds: Vec<u64> = moments.iter().map(|moment| moment.rounds).collect();
+                let losses = record.losses_after(weights, &rounds);
+                moments.iter_mut().zip(losses).for_each(|(moment, loss)| moment.comparator = Some(loss));
+            }
+            Ok(Some(Held { certified, mistakes, over_time: moments }))
+        }
+        AnyModel::Bandit(mut learner) if learner.guarantee().is_some() => {
+            run_bandit(examples.as_mut(), learner.as_mut(), &mut sinks, &options).map_err(failed)?;
+            let guarantee = learner.guarantee().expect("asked before");
+            let certified = sinks.0.certify(guarantee, theorem, None, None)?;
+            Ok(Some(Held { certified, mistakes: true, over_time: Vec::new() }))
+        }
+        AnyModel::Full(_) | AnyModel::Bandit(_) => Ok(None),
     }
-    Ok(Some(Held { certified, over_time: moments }))
 }
 
 /// Does all `jobs`, `threads` at a time, and returns their results in order.

@@ -177,7 +177,10 @@ impl Chart {
 impl Figure {
     /// The figure as SVG, its fonts included.
     pub fn svg(&self) -> String {
-        kuva::backend::svg::SvgBackend::new().render_scene(&self.panels().render())
+        match self.only() {
+            Some(chart) => chart.svg(),
+            None => kuva::backend::svg::SvgBackend::new().render_scene(&self.panels().render()),
+        }
     }
 
     /// The figure as PNG.
@@ -185,7 +188,20 @@ impl Figure {
     /// # Errors
     /// The renderer's words.
     pub fn png(&self) -> Result<Vec<u8>, String> {
-        kuva::backend::png::PngBackend::new().with_scale(2.0).render_scene(&self.panels().render())
+        match self.only() {
+            Some(chart) => chart.png(),
+            None => {
+                kuva::backend::png::PngBackend::new().with_scale(2.0).render_scene(&self.panels().render())
+            }
+        }
+    }
+
+    /// A chart that stands alone has the title of the figure.
+    fn only(&self) -> Option<Chart> {
+        match self.charts.as_slice() {
+            [chart] => Some(Chart { title: self.title.clone(), ..chart.clone() }),
+            _ => None,
+        }
     }
 
     fn panels(&self) -> Panels {

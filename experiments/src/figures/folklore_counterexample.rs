@@ -1,5 +1,5 @@
 //! FOLKLORE's theorem with the curvature that its lemma prints, and with the one that its proof supports: one feature that
-//! is always 1, and a quarter of the labels of one class before the others come.
+//! is always 1, and the labels of the rarer class come before the others.
 
 use noregret::bounds::{Setting, folklore_paper};
 use noregret_stream::encode::Example;
@@ -15,7 +15,8 @@ use crate::{Context, ExperimentError};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
-    norms: Vec<f64>,
+    /// Pairs: the comparators' norm, and the share of the class that comes first.
+    streams: Vec<(f64, f64)>,
     rounds: u64,
 }
 
@@ -23,7 +24,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
     let config: Config = context.config();
     let mut points = Table::new(&["norm", "rounds", "curvature", "regret", "bound"]);
     let (mut claims, mut charts) = (Vec::new(), Vec::new());
-    for norm in &config.norms {
+    for (norm, share) in &config.streams {
         let mut lines = [
             ("printed: regret", vec![]),
             ("printed: bound", vec![]),
@@ -35,10 +36,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
             log_spaced(config.rounds, 6).into_iter().filter(|rounds| *rounds >= 20).collect();
         let (mut printed, mut corrected) = ((0.0, 0.0), f64::NEG_INFINITY);
         for rounds in lengths {
+            let first = (share * rounds as f64).round() as u64;
             let examples: Vec<Example> = (0..rounds)
-                .map(|round| {
-                    Example::dense(&[1.0], Some((if round < rounds / 4 { 1_usize } else { 0 }).into()))
-                })
+                .map(|round| Example::dense(&[1.0], Some((usize::from(round < first)).into())))
                 .collect();
             let source = Source::List { classes: 2, radius: 1.0, examples: &examples };
             for (at, curvature) in ["paper", "safe"].into_iter().enumerate() {
@@ -78,7 +78,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
             0.0,
         ));
         charts.push(Chart {
-            title: format!("B = {norm}"),
+            title: format!("B = {norm}, {} % of one class, then the other", 100.0 * share),
             x_label: "rounds T".to_owned(),
             y_label: "regret (nats)".to_owned(),
             x_scale: Scale::Log,
@@ -88,7 +88,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
         });
     }
     let figure = Figure {
-        title: "FOLKLORE: x = 1, T/4 labels of one class, then 3T/4 of the other".to_owned(),
+        title: "FOLKLORE with the printed curvature, and with the corrected one".to_owned(),
         columns: charts.len(),
         charts,
     };

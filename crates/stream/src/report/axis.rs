@@ -20,7 +20,8 @@ impl Axis {
         if low > high {
             return Self::between(scale, 1.0, 10.0, count);
         }
-        let low = if scale == Scale::Linear && low > 0.0 && low < 0.6 * high { 0.0 } else { low };
+        let low =
+            if scale == Scale::Linear && low > 0.0 && (low < 0.6 * high || low == high) { 0.0 } else { low };
         Self::between(scale, low, high, count)
     }
 
@@ -143,12 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn one_value_is_in_the_middle() {
-        for scale in [Scale::Linear, Scale::Log] {
-            for value in [0.5, 3.0] {
-                let axis = Axis::fit(scale, [value].into_iter(), 5);
-                assert!((0.4..0.6).contains(&axis.at(value)), "{scale:?} {value} {axis:?}");
-            }
+    fn one_value_has_an_axis() {
+        for value in [0.5, 3.0] {
+            let axis = Axis::fit(Scale::Log, [value].into_iter(), 5);
+            assert!((0.4..0.6).contains(&axis.at(value)), "{value} {axis:?}");
+            let axis = Axis::fit(Scale::Linear, [-value].into_iter(), 5);
+            assert!((0.4..0.6).contains(&axis.at(-value)), "{value} {axis:?}");
+            let axis = Axis::fit(Scale::Linear, [value].into_iter(), 5);
+            assert_eq!(axis.at(0.0), 0.0, "a level is seen against 0");
         }
         let empty = Axis::fit(Scale::Linear, std::iter::empty(), 5);
         assert!(empty.at(5.0).is_finite());

@@ -38,7 +38,7 @@ impl Page<'_> {
     /// The report.
     pub fn html(&self) -> String {
         let mut page = Document::new(
-            &format!("{} on {}", self.learner, self.data),
+            &format!("{} on {}", self.learner, self.data.rsplit(['/', '\\']).next().unwrap_or(self.data)),
             "Every row was predicted before its label was seen, and learnt once, in order.",
         );
         page.tiles(&self.tiles());
@@ -82,7 +82,11 @@ impl Page<'_> {
                     certified.certificate,
                     "the regret is at most this: from what the learner saw".to_owned(),
                 ),
-                ("bound", certified.bound, certified.theorem.clone()),
+                (
+                    "bound",
+                    certified.bound,
+                    certified.theorem.split(": ").next().unwrap_or_default().to_owned(),
+                ),
             ];
             for (name, number, remark) in numbers {
                 if let Some(number) = number {
@@ -113,10 +117,10 @@ impl Page<'_> {
         ];
         for (title, axis, rate) in charts {
             let curves = &self.watch.curves;
-            let mut lines = vec![
-                line(&window, curves.line(|point| rate(&point.window))),
-                line("all so far", curves.line(|point| rate(&point.rates))),
-            ];
+            let mut lines = vec![line("all so far", curves.line(|point| rate(&point.rates)))];
+            if last.window.rounds < last.rates.rounds {
+                lines.insert(0, line(&window, curves.line(|point| rate(&point.window))));
+            }
             let drawn = self.watch.forecast == Forecast::RandomisedLabel && title == "Error";
             if drawn {
                 lines.push(line("greedy, all so far", curves.line(|point| point.rates.greedy_error_rate)));
@@ -127,7 +131,12 @@ impl Page<'_> {
             let chart = Chart { lines, ..over_rounds(axis) };
             let greedy =
                 if drawn { ", and of the greedy labels, which is what the learner knows" } else { "" };
-            let caption = format!("Over the {window} rounds and over all rounds so far{greedy}.");
+            let recent = if last.window.rounds < last.rates.rounds {
+                format!("the {window} rounds and over ")
+            } else {
+                String::new()
+            };
+            let caption = format!("Over {recent}all rounds so far{greedy}.");
             page.figure(title, &inline(&chart, &format!("{axis} over the rounds")), &caption);
         }
         page.end_row();
