@@ -14,7 +14,10 @@ fn main() {
 const ROUNDS: usize = 256;
 
 fn full_information() -> impl Iterator<Item = &'static str> {
-    ALGORITHMS.iter().filter(|entry| entry.feedback != Feedback::Bandit).map(|entry| entry.about.name)
+    ALGORITHMS
+        .iter()
+        .filter(|entry| matches!(entry.feedback, Feedback::Full | Feedback::Either))
+        .map(|entry| entry.about.name)
 }
 
 /// Predict and update on dense rows, 7 classes and 54 features where the learner takes them.

@@ -1,4 +1,6 @@
-//! What the benches share: rows to work on.
+//! What the benches share: rows to work on, and a plain kernel to compare with.
+
+pub mod plain;
 
 use noregret::rng::{Rng, Uniforms};
 

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)] // A task talks to the person who runs it.
 
 mod bandit_tables;
+mod boosting;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -17,14 +18,19 @@ cargo xtask TASK
            sweeps the bandit learners over synthetic and real streams and writes results/bandit.md, in roughly
            40 minutes of two free cores for a million rows
            cargo xtask bandit-tables [FOLDER [ROWS [PAGE]]]   (default ../shared/data 1000000 results/bandit.md)
+  boosting the same as results for boosting, in results/boosting.md
 ";
+
+/// Where the data sets are.
+const DATA: &str = "../shared/data";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
         Some("test") => test(),
-        Some("results") => results(args.next().unwrap_or_else(|| "../shared/data".to_owned()).as_ref()),
+        Some("results") => results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
         Some("bandit-tables") => bandit_tables::write(&args.collect::<Vec<_>>()),
+        Some("boosting") => boosting::results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -87,7 +93,7 @@ const SETS: &[Set] = &[
 
 /// Runs every data set that is there, with the defaults, and writes down what came out.
 fn results(data: &Path) -> Result<(), String> {
-    cargo(&["build", "--release", "--quiet", "--package", "noregret-cli"], &[])?;
+    build()?;
     let mut rows = String::new();
     for set in SETS {
         let path = data.join(set.file);
@@ -98,7 +104,7 @@ fn results(data: &Path) -> Result<(), String> {
         for learner in set.learners {
             let command = format!("noregret run {} --learner {learner}", set.file);
             println!("{command}");
-            let summary = run(&path, learner)?;
+            let summary = run(&path, &format!("--learner {learner}"))?;
             let number = |key: &str| summary.number(key);
             rows += &format!(
                 "| {} | {learner} | {} | {} | {} | {:.4} | {:.4} | {:.0} | {} |\n",
@@ -141,7 +147,12 @@ impl Summary {
     }
 }
 
-fn run(data: &Path, learner: &str) -> Result<Summary, String> {
+/// The program that is measured.
+fn build() -> Result<(), String> {
+    cargo(&["build", "--release", "--quiet", "--package", "noregret-cli"], &[])
+}
+
+fn run(data: &Path, arguments: &str) -> Result<Summary, String> {
     let binary = PathBuf::from("target/release/noregret");
     // /usr/bin/time is not everywhere; where it is missing the memory column stays empty.
     let timed = Path::new("/usr/bin/time").exists();
@@ -152,7 +163,7 @@ fn run(data: &Path, learner: &str) -> Result<Summary, String> {
     } else {
         Command::new(&binary)
     };
-    let output = command.arg("run").arg(data).args(["--learner", learner, "--json"]).output();
+    let output = command.arg("run").arg(data).args(arguments.split_whitespace()).arg("--json").output();
     let output = output.map_err(|error| format!("{}: {error}", binary.display()))?;
     let errors = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {

@@ -82,6 +82,13 @@ fn at_least_one<T: TryFrom<u64> + Clone + Send + Sync>() -> RangedU64ValueParser
     RangedU64ValueParser::new().range(1..)
 }
 
+fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => Err("must be a number in [0, 1]".to_owned()),
+    }
+}
+
 /// How data is read.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Data")]
@@ -158,7 +165,7 @@ pub(crate) struct StreamArgs {
     /// The data: a file, or - for standard input
     pub(crate) data: String,
     /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard [default:
-    /// standard; maxabs for more than 1024 columns]
+    /// standard; maxabs for more than 1024 columns; none for learners to which units make no difference]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Leave out the constant feature
@@ -212,10 +219,17 @@ impl StreamArgs {
     }
 }
 
+/// Whose probabilities a calibration is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CalibrationOf {
+    Top,
+    Classes,
+}
+
 /// Arguments of `noregret run`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunArgs {
-    /// The learner, see `noregret list` [default: folklore]
+    /// The learner, see `noregret list` [default: auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) learner: Option<String>,
     /// A parameter, see `noregret list NAME`; for a pipe also classes and features
@@ -252,12 +266,25 @@ pub(crate) struct RunArgs {
     /// rows in memory; not with --load, whose earlier rounds are gone)
     #[arg(long, conflicts_with = "load")]
     pub(crate) certify: bool,
+    /// Show whether the probabilities come true: a reliability curve and its expected calibration error, of the best label
+    /// or, with =classes, of every class as well [default: not; top without a value]
+    #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "top")]
+    pub(crate) calibration: Option<CalibrationOf>,
     /// Show the live certificate, a bound on the regret so far, in the progress table
     #[arg(long)]
     pub(crate) certificates: bool,
     /// Write a page about the run, to be looked at in a browser
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// Give no answer where abstaining, which costs this much of an error, is expected to be cheaper
+    #[arg(long, value_name = "COST", value_parser = fraction, conflicts_with = "abstain_rate")]
+    pub(crate) abstain_cost: Option<f64>,
+    /// Give no answer in this fraction of the rounds, where the forecast is least sure
+    #[arg(long, value_name = "RATE", value_parser = fraction)]
+    pub(crate) abstain_rate: Option<f64>,
+    /// Draw the error rate among the answers against the fraction of rounds answered: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub(crate) risk_plot: Option<PathBuf>,
 }
 
 /// Arguments of `noregret compare`.

@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::args::{SortBy, StreamArgs};
 use crate::note::note;
 use crate::pass::{Comparison, Run};
+use crate::progress::as_json;
 use crate::summary::Summary;
 
 /// A number that runs are compared by. Smaller is better.
@@ -226,6 +227,10 @@ pub(crate) fn json(comparison: &Comparison, args: &StreamArgs) -> std::io::Resul
                 seconds: Some(run.seconds),
                 rows_per_second: Some(run.score.rounds() as f64 / run.seconds),
                 certified: None,
+                abstention: None,
+                numbers: run.numbers.clone(),
+                weights: as_json(&run.weights),
+                calibration: None,
                 bad_rows: encoding.bad_rows,
                 large_rows: encoding.encoder.large_rows,
                 dropped_features: comparison.feed.reader.dropped_features(),

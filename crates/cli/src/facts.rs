@@ -26,6 +26,13 @@ pub(crate) struct Wanted {
     pub(crate) copies: usize,
 }
 
+impl Wanted {
+    /// Whether the units of the features make no difference to the learner.
+    fn scale_free(&self) -> Result<bool, Failure> {
+        Ok(self.entry.scale_free(&self.settings.params)?)
+    }
+}
+
 /// Data that were opened and looked at.
 pub(crate) struct Stream<'a> {
     args: &'a StreamArgs,
@@ -44,9 +51,16 @@ impl<'a> Stream<'a> {
     ) -> Result<Self, Failure> {
         // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
         for Wanted { entry, settings, .. } in wanted {
-            entry.check_values(&settings.params)?;
-            settings.check(entry)?;
+            let checked = entry.check_values(&settings.params).map_err(Failure::from);
+            checked
+                .and_then(|()| settings.check(entry))
+                .map_err(|failure| failure.of(entry.about.name, wanted.len() > 1))?;
         }
+        let mut as_they_are = true;
+        for wanted in wanted {
+            as_they_are &= wanted.scale_free()?;
+        }
+        let scale = args.scale.or(as_they_are.then_some(Scaling::None));
         let Settings { classes, features, .. } = wanted[0].settings;
         let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;
         if let Columns::Hashed { .. } = reader.columns() {
@@ -64,7 +78,7 @@ impl<'a> Stream<'a> {
                 &mut watched,
                 &SurveyOptions {
                     name: &args.data,
-                    scaling: args.scale,
+                    scaling: scale,
                     classes: wanted[0].entry.about.accepts.classes,
                     features: features.map(|features| features as usize),
                     bad_rows: args.reading.on_bad_row,
@@ -78,7 +92,7 @@ impl<'a> Stream<'a> {
                     .map_err(Failure::data)?;
             Facts::of_file(args, wanted, &survey)?
         } else {
-            Facts::of_pipe(args, wanted, reader.as_ref())?
+            Facts::of_pipe(scale, wanted, reader.as_ref())?
         };
         let stream = Self { args, reader, facts, described };
         check_memory(args, wanted, &stream.problem())?;
@@ -107,6 +121,9 @@ impl<'a> Stream<'a> {
     pub(crate) fn learner(&self, wanted: &Wanted, seed: u64) -> Result<(AnyModel, Encoder), Failure> {
         let (facts, accepts) = (&self.facts, wanted.entry.about.accepts);
         let learner = wanted.entry.make_any(&wanted.settings.params, self.problem(), seed)?;
+        // Among others that need scaling, too: every run is what it would be alone.
+        let as_they_are = self.args.scale.is_none() && wanted.scale_free()?;
+        let scaling = if as_they_are { Scaling::None } else { facts.scaling };
         let radius = match (learner.problem().radius, facts.radius) {
             (Some(radius), _) => radius,
             (None, _) => f64::INFINITY,
@@ -114,7 +131,7 @@ impl<'a> Stream<'a> {
         let encoder = Encoder {
             classes: if accepts.classes == Classes::Real { 0 } else { facts.classes },
             labels: facts.labels.clone(),
-            scaler: Scaler::new(facts.scaling),
+            scaler: Scaler::new(scaling),
             intercept: !self.args.no_intercept,
             sparse: facts.sparse,
             columns: facts.columns,
@@ -132,7 +149,7 @@ impl<'a> Stream<'a> {
         let storage = if encoder.sparse { "sparse rows" } else { "dense rows" };
         let features = format!(
             "scaling {}, {intercept}, {storage}, largest norm {}",
-            self.facts.scaling,
+            encoder.scaler.scaling(),
             short(encoder.radius)
         );
         vec![
@@ -217,7 +234,7 @@ impl Facts {
     }
 
     /// What can be known of a pipe, which has no second look.
-    fn of_pipe(args: &StreamArgs, wanted: &[Wanted], reader: &dyn Reader) -> Result<Self, Failure> {
+    fn of_pipe(scale: Option<Scaling>, wanted: &[Wanted], reader: &dyn Reader) -> Result<Self, Failure> {
         let settings = &wanted[0].settings;
         let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
         let classes = match settings.classes {
@@ -239,7 +256,7 @@ impl Facts {
                 "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice",
             )
         })?;
-        let scaling = args.scale.unwrap_or_else(|| suitable(columns));
+        let scaling = scale.unwrap_or_else(|| suitable(columns));
         let radius = scaling.radius(columns);
         let needs = |wanted: &Wanted| {
             !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()

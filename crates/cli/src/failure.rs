@@ -32,6 +32,14 @@ impl Failure {
         }
     }
 
+    /// Says which of several learners was asked for what does not exist.
+    pub(crate) fn of(self, learner: &str, several: bool) -> Self {
+        match self {
+            Self::Usage(what) if several => Self::Usage(format!("{learner}: {what}")),
+            failure => failure,
+        }
+    }
+
     /// The process's exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {

@@ -1,5 +1,6 @@
 //! The noregret command line.
 
+mod abstention;
 mod args;
 mod cmd;
 mod comparison;

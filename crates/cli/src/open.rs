@@ -19,7 +19,7 @@ use crate::note::{counted, short};
 use crate::settings::Settings;
 
 /// The learner that `run` takes if none is named.
-const DEFAULT_LEARNER: &str = "folklore";
+const DEFAULT_LEARNER: &str = "auto";
 
 /// A stream, ready to be learnt.
 pub(crate) struct Opened {
@@ -158,12 +158,20 @@ fn told(args: &RunArgs, entry: &Entry, mut settings: Settings) -> Result<Setting
                 "--feedback full: {name} learns from whether the label that it played was right, not from the label"
             )));
         }
+        (_, Feedback::Experts) => return Err(follows_experts(name)),
         (Some(Told::Bandit), Feedback::Either) => {
             settings.params.insert("mode".to_owned(), Value::Text("bandit".to_owned()));
         }
         _ => {}
     }
     Ok(settings)
+}
+
+/// A stream of rows has no experts.
+pub(crate) fn follows_experts(name: &str) -> Failure {
+    Failure::usage(format!(
+        "--learner {name}: follows experts, and needs their losses instead of rows: see `noregret trace`"
+    ))
 }
 
 /// What messages call the data.

@@ -1,5 +1,6 @@
 //! Candidates and seeds over one pass of the data: what `compare` and `run --repeats` have in common.
 
+use std::collections::BTreeMap;
 use std::thread::available_parallelism;
 
 use noregret::algorithm::{AnyModel, Forecast};
@@ -47,6 +48,9 @@ pub(crate) struct Run {
     /// The parameters in use.
     pub(crate) values: Values,
     pub(crate) problem: Problem,
+    pub(crate) numbers: BTreeMap<&'static str, Vec<f64>>,
+    /// The members' weights at the end.
+    pub(crate) weights: Vec<(String, f64)>,
     pub(crate) score: Score,
     pub(crate) curve: Option<Curve>,
     /// Time that it spent learning.
@@ -85,14 +89,12 @@ pub(crate) fn run_all(
     for (at, wanted) in wanted.iter().enumerate() {
         let first = wanted.settings.seed.unwrap_or(args.seed);
         for seed in (0..seeds(wanted.entry)).map(|repeat| first.wrapping_add(repeat)) {
-            let (learner, encoder) = stream.learner(wanted, seed).map_err(|failure| match failure {
-                Failure::Usage(what) if candidates.len() > 1 => {
-                    Failure::Usage(format!("{}: {what}", wanted.entry.about.name))
-                }
-                failure => failure,
-            })?;
+            let (learner, encoder) = stream
+                .learner(wanted, seed)
+                .map_err(|failure| failure.of(wanted.entry.about.name, candidates.len() > 1))?;
             let alike = |other: &Encoder| {
                 (other.accepts, other.radius) == (encoder.accepts, encoder.radius)
+                    && other.scaler.scaling() == encoder.scaler.scaling()
                     && other.classes == encoder.classes
             };
             let options = args.run_options(learner.about().forecast, pipe, seed);
@@ -123,6 +125,8 @@ pub(crate) fn run_all(
         bandit: matches!(finished.learner, AnyModel::Bandit(_)),
         values: finished.learner.values(),
         problem: finished.learner.problem().clone(),
+        numbers: finished.learner.numbers().into_iter().collect(),
+        weights: finished.learner.weights(),
         score: finished.score,
         curve: finished.sink,
         seconds: finished.worked.as_secs_f64().max(1e-9),

@@ -1,4 +1,4 @@
-//! `--plot FILE`: a chart written at the end, into a file that is known from the start to be writable.
+//! `--plot FILE` and its like: a chart written at the end, into a file that is known from the start to be writable.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,15 @@ use crate::failure::Failure;
 
 /// The file of a plot to come.
 pub(crate) struct PlotFile {
+    option: &'static str,
     path: PathBuf,
     file: Replacement,
     render: fn(&Chart) -> Result<Vec<u8>, String>,
 }
 
 impl PlotFile {
-    /// Begins the file; its ending says how the plot is drawn.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+    /// Begins the file that `option` names; its ending says how the plot is drawn.
+    pub(crate) fn open(option: &'static str, path: &Path) -> Result<Self, Failure> {
         let render: fn(&Chart) -> Result<Vec<u8>, String> = match path
             .extension()
             .and_then(|ending| ending.to_str())
@@ -25,21 +26,21 @@ impl PlotFile {
             Some("svg") => |chart| Ok(chart.svg().into_bytes()),
             Some("png") => Chart::png,
             _ => {
-                return Err(Failure::usage(format!("--plot {}: must end in .svg or .png", path.display())));
+                return Err(Failure::usage(format!("{option} {}: must end in .svg or .png", path.display())));
             }
         };
-        let file = Replacement::open(path).map_err(|error| failure(path, &error))?;
-        Ok(Self { path: path.to_owned(), file, render })
+        let file = Replacement::open(path).map_err(|error| failure(option, path, &error))?;
+        Ok(Self { option, path: path.to_owned(), file, render })
     }
 
     /// Draws the plot.
     pub(crate) fn write(self, chart: &Chart) -> Result<(), Failure> {
-        let Self { path, mut file, render } = self;
+        let Self { option, path, mut file, render } = self;
         let image = render(chart).map_err(Failure::data)?;
-        file.write_all(&image).and_then(|()| file.finish()).map_err(|error| failure(&path, &error))
+        file.write_all(&image).and_then(|()| file.finish()).map_err(|error| failure(option, &path, &error))
     }
 }
 
-fn failure(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::data(format!("--plot {}: cannot be written: {error}", path.display()))
+fn failure(option: &str, path: &Path, error: &std::io::Error) -> Failure {
+    Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
 }

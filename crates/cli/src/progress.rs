@@ -60,6 +60,14 @@ pub(crate) struct Progress {
     rows: u64,
     outlives_pipe: bool,
     certificates: bool,
+    header: Option<String>,
+}
+
+/// What a row shows of the learner.
+#[derive(Default)]
+struct Inside {
+    certificate: Option<f64>,
+    weights: Vec<(String, f64)>,
 }
 
 /// A line of progress, as JSON.
@@ -72,8 +80,21 @@ struct ProgressLine<'a> {
     window: &'a Rates,
     #[serde(skip_serializing_if = "Option::is_none")]
     certificate: Option<f64>,
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    weights: serde_json::Map<String, serde_json::Value>,
     seconds: f64,
     rows_per_second: f64,
+}
+
+/// Numbers by name, as JSON.
+pub(crate) fn as_json(numbers: &[(String, f64)]) -> serde_json::Map<String, serde_json::Value> {
+    numbers.iter().map(|(name, number)| (name.clone(), (*number).into())).collect()
+}
+
+/// The name of the largest of `numbers`, and how large it is.
+pub(crate) fn largest(numbers: &[(String, f64)]) -> Option<String> {
+    let (name, number) = numbers.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!("{name} {number:.2}"))
 }
 
 impl Progress {
@@ -88,13 +109,6 @@ impl Progress {
         certificates: bool,
     ) -> Self {
         let bar = (mode == Mode::Table && std::io::stderr().is_terminal()).then(|| bar(&total));
-        if mode == Mode::Table {
-            let text = header(forecast, window, certificates);
-            match &bar {
-                Some(bar) => bar.println(text),
-                None => note(text),
-            }
-        }
         let started = Instant::now();
         let position = match total {
             Total::Bytes(_, position) => Some(position),
@@ -111,6 +125,7 @@ impl Progress {
             rows: 0,
             outlives_pipe: false,
             certificates,
+            header: (mode == Mode::Table).then(|| header(forecast, window, certificates)),
         }
     }
 
@@ -126,8 +141,18 @@ impl Progress {
 
     /// The run is over: the last row of the table, unless it stands there already.
     pub(crate) fn finish(&mut self, score: &Score, certificate: Option<f64>) -> std::io::Result<()> {
+        self.finish_with(score, certificate, Vec::new())
+    }
+
+    /// The same, with what the learner has to tell of itself.
+    pub(crate) fn finish_with(
+        &mut self,
+        score: &Score,
+        certificate: Option<f64>,
+        weights: Vec<(String, f64)>,
+    ) -> std::io::Result<()> {
         if score.rounds() > self.shown {
-            self.row(score, certificate)?;
+            self.row(score, Inside { certificate, weights })?;
         }
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -135,22 +160,35 @@ impl Progress {
         Ok(())
     }
 
-    fn row(&mut self, score: &Score, certificate: Option<f64>) -> std::io::Result<()> {
+    /// A line of the table.
+    fn line(&self, text: String) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => note(text),
+        }
+    }
+
+    fn row(&mut self, score: &Score, inside: Inside) -> std::io::Result<()> {
+        let Inside { certificate, weights } = inside;
         self.shown = score.rounds();
         let (rates, window) = (score.rates(), score.window_rates());
         match self.mode {
             Mode::Quiet => Ok(()),
             Mode::Table => {
+                let leader = largest(&weights);
+                if let Some(header) = self.header.take() {
+                    self.line(header + if leader.is_some() { "  largest weight" } else { "" });
+                }
                 let mut text = table_row(self.forecast, &rates, &window);
                 if self.certificates {
                     let certificate =
                         certificate.map_or_else(|| "none".to_owned(), |value| format!("{value:.3}"));
                     text += &format!("  {certificate:>12}");
                 }
-                match &self.bar {
-                    Some(bar) => bar.println(text),
-                    None => note(text),
+                if let Some(leader) = leader {
+                    text += &format!("  {leader}");
                 }
+                self.line(text);
                 Ok(())
             }
             Mode::Json => {
@@ -161,6 +199,7 @@ impl Progress {
                     rates: &rates,
                     window: &window,
                     certificate: certificate.filter(|_| self.certificates),
+                    weights: as_json(&weights),
                     seconds,
                     rows_per_second,
                 };
@@ -237,7 +276,7 @@ impl Sink for Progress {
         if outcome.target.is_some() && score.rounds() == self.next_row {
             self.next_row = after(self.next_row);
             let certificate = if self.certificates { (outcome.certificate)() } else { None };
-            self.row(score, certificate)?;
+            self.row(score, Inside { certificate, weights: (outcome.weights)() })?;
         }
         Ok(())
     }

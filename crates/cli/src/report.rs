@@ -51,6 +51,7 @@ pub(crate) struct Ending<'a> {
     pub(crate) record: Option<&'a Record>,
     pub(crate) certificate: Option<f64>,
     pub(crate) bound: Option<f64>,
+    pub(crate) weights: Vec<(String, f64)>,
 }
 
 impl Report {
@@ -68,9 +69,9 @@ impl Report {
     }
 
     /// Writes the page.
-    pub(crate) fn write(mut self, ending: &Ending<'_>) -> Result<(), Failure> {
-        let Ending { score, summary, labels, record, .. } = ending;
-        self.watch.finish(score, ending.certificate, ending.bound);
+    pub(crate) fn write(mut self, ending: Ending<'_>) -> Result<(), Failure> {
+        let Ending { score, summary, labels, record, certificate, bound, weights } = ending;
+        self.watch.finish(score, certificate, bound, weights);
         let certified = summary.certified.as_ref();
         let weights = certified.and_then(|certified| certified.weights.as_ref());
         let rounds = self.watch.promised_rounds();

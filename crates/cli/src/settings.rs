@@ -26,7 +26,7 @@ impl Settings {
             let (name, value) = word.split_once('=').ok_or_else(|| {
                 Failure::usage(format!("--set {word}: must be name=value, as in --set norm=2"))
             })?;
-            let (name, value) = (name.trim(), read(value.trim()));
+            let (name, value) = (name.trim(), read_or_load(name.trim(), value.trim())?);
             let given = match name {
                 "classes" => settings.classes.replace(count(name, &value)?).is_some(),
                 "features" => settings.features.replace(count(name, &value)?).is_some(),
@@ -64,6 +64,17 @@ impl Settings {
 /// Reads what a user typed for a value: as [`Value`] does, and powers such as `2^-7`.
 pub(crate) fn read(text: &str) -> Value {
     power(text).map_or_else(|| Value::from(text), Value::from)
+}
+
+/// A value as it was typed, or the content of the file that it names: lists are too long for a command line.
+fn read_or_load(name: &str, text: &str) -> Result<Value, Failure> {
+    if !text.ends_with(".json") {
+        return Ok(read(text));
+    }
+    match std::fs::read_to_string(text) {
+        Ok(list) => Ok(Value::Text(list.trim().to_owned())),
+        Err(error) => Err(Failure::data(format!("--set {name}: {text}: cannot be read: {error}"))),
+    }
 }
 
 fn power(text: &str) -> Option<f64> {

@@ -1,8 +1,11 @@
 //! The summary of a run.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use noregret::param::Values;
+use noregret_stream::abstain::Report as Abstention;
+use noregret_stream::calibration::{CalibrationReport, Curve};
 use noregret_stream::certify::Certified;
 use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
@@ -27,10 +30,20 @@ pub(crate) struct Summary<'a> {
     pub(crate) rows_per_second: Option<f64>,
     #[serde(flatten)]
     pub(crate) certified: Option<Certified>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) abstention: Option<Abstention>,
+    /// Health indicators of the learner, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) numbers: BTreeMap<&'static str, Vec<f64>>,
     pub(crate) bad_rows: u64,
     pub(crate) large_rows: u64,
     pub(crate) dropped_features: u64,
     pub(crate) resolved_parameters: Values,
+    /// The weights of the members of a mixture at the end.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub(crate) weights: serde_json::Map<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) calibration: Option<CalibrationReport>,
     pub(crate) classes: usize,
     pub(crate) features: usize,
     pub(crate) seed: u64,
@@ -64,6 +77,22 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
     if let Some(loss) = rates.squared_loss {
         line("squared loss", format!("{loss:.6}{}", last(summary.window.squared_loss)))?;
     }
+    if let Some(abstention) = &summary.abstention {
+        line("coverage", format!("{:.5}   ({} rounds answered)", abstention.coverage, abstention.answered))?;
+        if let Some(risk) = abstention.risk {
+            line("error rate, answered", format!("{risk:.5}"))?;
+        }
+        if let Some(cost) = abstention.mean_cost {
+            line("mean cost", format!("{cost:.5}   (an error costs 1, abstaining {})", abstention.asked))?;
+        }
+        line("guarantee", abstention.guarantee.clone())?;
+    }
+    for (name, numbers) in &summary.numbers {
+        line(name, few(numbers))?;
+    }
+    if let Some(report) = &summary.calibration {
+        print_calibration(report, &mut line)?;
+    }
     if let Some(certified) = &summary.certified {
         print_certified(certified, &mut line)?;
     }
@@ -78,6 +107,35 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
     }
     if let (Some(seconds), Some(rate)) = (summary.seconds, summary.rows_per_second) {
         line("seconds", format!("{}   ({rate:.0} rows a second)", short(seconds)))?;
+    }
+    Ok(())
+}
+
+/// A list in a line: its first numbers, and how many there are.
+pub(crate) fn few(numbers: &[f64]) -> String {
+    const SHOWN: usize = 6;
+    let mut text = numbers.iter().take(SHOWN).map(|number| short(*number)).collect::<Vec<_>>().join(" ");
+    if numbers.len() > SHOWN {
+        text += &format!(" … ({} in all)", numbers.len());
+    }
+    text
+}
+
+/// The reliability curves.
+fn print_calibration(
+    report: &CalibrationReport,
+    line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let classes = report.classes.iter().flatten().enumerate();
+    let classes = classes.map(|(class, curve)| (format!("calibration of #{class}"), curve));
+    for (name, Curve { ece, bins }) in std::iter::once(("calibration".to_owned(), &report.top)).chain(classes)
+    {
+        line(&name, format!("expected error {ece:.5}"))?;
+        line("  probability", format!("{:>10}  {:>10}  {:>10}", "mean", "came true", "rounds"))?;
+        for bin in bins {
+            let values = format!("{:>10.4}  {:>10.4}  {:>10}", bin.probability, bin.frequency, bin.rounds);
+            line(&format!("  {:.3} to {:.3}", bin.from, bin.to), values)?;
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use crate::learner::{Accepts, BanditLearner, OnlineLearner};
+use crate::learner::{Accepts, BanditLearner, ExpertLearner, OnlineLearner};
 use crate::merge::{Merge, MergeError};
 use crate::param::{ParamError, Params, Values};
 use crate::problem::Problem;
@@ -59,6 +59,17 @@ pub trait Algorithm: Sized {
     /// Its description.
     const ABOUT: About;
 
+    /// Its description with the parameters in use, for algorithms whose guarantee or output depends on them.
+    fn about(&self) -> &'static About {
+        const { &Self::ABOUT }
+    }
+
+    /// Whether the units of the features make no difference with these parameters: thresholds go
+    /// with the data. Such a learner is better shown features as they are than by a scale that is still being found.
+    fn scale_free(_params: &Self::Params) -> bool {
+        false
+    }
+
     /// Makes the learner; every check of parameters happens here, so that an invalid learner cannot exist.
     ///
     /// `seed` feeds the learner's internal randomness, if it has any.
@@ -105,7 +116,7 @@ pub trait Model: OnlineLearner + State + Any {
 
 impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
     fn about(&self) -> &'static About {
-        const { &L::ABOUT }
+        Algorithm::about(self)
     }
 
     fn values(&self) -> Values {
@@ -163,12 +174,33 @@ impl<L: Algorithm + BanditLearner + State + Clone + 'static> BanditModel for L {
     }
 }
 
-/// A learner of either kind of feedback.
+/// A learner that follows experts, as the fronts hold it.
+pub trait ExpertModel: ExpertLearner + State {
+    /// The description of its algorithm.
+    fn about(&self) -> &'static About;
+
+    /// The parameters in use, by name.
+    fn values(&self) -> Values;
+}
+
+impl<L: Algorithm + ExpertLearner + State + 'static> ExpertModel for L {
+    fn about(&self) -> &'static About {
+        const { &L::ABOUT }
+    }
+
+    fn values(&self) -> Values {
+        self.params().values()
+    }
+}
+
+/// A learner of any kind of feedback.
 pub enum AnyModel {
     /// It learns from the truth.
     Full(Box<dyn Model>),
     /// It learns from whether the played label was right.
     Bandit(Box<dyn BanditModel>),
+    /// It learns from what its experts have lost.
+    Experts(Box<dyn ExpertModel>),
 }
 
 impl AnyModel {
@@ -180,6 +212,10 @@ impl AnyModel {
                 let need = "one that learns from the label, not from bandit feedback";
                 Err(ParamError::invalid("learner", model.about().name, need))
             }
+            AnyModel::Experts(model) => {
+                let need = "one that learns from the label, not from the losses of experts";
+                Err(ParamError::invalid("learner", model.about().name, need))
+            }
         }
     }
 
@@ -187,11 +223,18 @@ impl AnyModel {
     pub fn bandit(self) -> Result<Box<dyn BanditModel>, ParamError> {
         match self {
             AnyModel::Bandit(model) => Ok(model),
-            AnyModel::Full(model) => Err(ParamError::invalid(
-                "learner",
-                model.about().name,
-                "one that learns from bandit feedback",
-            )),
+            other => {
+                let need = "one that learns from bandit feedback";
+                Err(ParamError::invalid("learner", other.about().name, need))
+            }
+        }
+    }
+
+    /// The learner, if it follows experts.
+    pub fn experts(self) -> Result<Box<dyn ExpertModel>, ParamError> {
+        match self {
+            AnyModel::Experts(model) => Ok(model),
+            other => Err(ParamError::invalid("learner", other.about().name, "one that follows experts")),
         }
     }
 
@@ -200,6 +243,7 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.about(),
             AnyModel::Bandit(model) => model.about(),
+            AnyModel::Experts(model) => model.about(),
         }
     }
 
@@ -208,6 +252,7 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.values(),
             AnyModel::Bandit(model) => model.values(),
+            AnyModel::Experts(model) => model.values(),
         }
     }
 
@@ -216,6 +261,23 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.problem(),
             AnyModel::Bandit(model) => model.problem(),
+            AnyModel::Experts(model) => model.problem(),
+        }
+    }
+
+    /// Its [`OnlineLearner::numbers`](crate::learner::OnlineLearner::numbers), if it has any.
+    pub fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        match self {
+            AnyModel::Full(model) => model.numbers(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Its [`OnlineLearner::weights`](crate::learner::OnlineLearner::weights), if it has any.
+    pub fn weights(&self) -> Vec<(String, f64)> {
+        match self {
+            AnyModel::Full(model) => model.weights(),
+            _ => Vec::new(),
         }
     }
 
@@ -224,6 +286,7 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.rounds(),
             AnyModel::Bandit(model) => model.rounds(),
+            AnyModel::Experts(model) => model.rounds(),
         }
     }
 
@@ -232,6 +295,7 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.as_mut(),
             AnyModel::Bandit(model) => model.as_mut(),
+            AnyModel::Experts(model) => model.as_mut(),
         }
     }
 }

@@ -341,5 +341,32 @@ pub fn exp4(setting: &Setting, policies: usize, rate: f64, exploration: f64) -> 
     (policies as f64).ln() / rate + variance + exploration * setting.rounds
 }
 
+/// AdaBoost.OLM++'s mistakes, with probability at least $1 - \delta$: $4 \min_i M_i + 2 \ln(N/\delta)$, where the best of
+/// $N = $ `copies` prefixes makes $\min_i M_i = $ `mistakes`.
+///
+/// FOLKLORE, Theorem 4.5.
+pub fn adaboost_olm(mistakes: u64, copies: usize, delta: f64) -> f64 {
+    4.0 * mistakes as f64 + 2.0 * (copies as f64 / delta).ln()
+}
+
+/// AdaHedge's regret against every one of $N = $ `experts` experts, for losses in [0, 1]:
+/// $2\sqrt{V \ln N} + \tfrac43 \ln N + 2$, $V = $ `variance` the sum of the losses' variances under the weights.
+///
+/// De Rooij, van Erven, Grünwald, Koolen, "Follow the leader if you can, hedge if you must" (2014).
+pub fn adahedge(experts: usize, variance: f64) -> f64 {
+    let log = (experts as f64).ln();
+    2.0 * (variance * log).sqrt() + 4.0 / 3.0 * log + 2.0
+}
+
+/// What abstaining AdaHedge expects to lose beyond the best of $N = $ `experts` experts, for `cost` $= c \le \tfrac12$ of
+/// abstaining at most: $\min(\ln N/(1 - 2c), 2\sqrt{V \ln N}) + \tfrac43 \ln N + 2$, $V = $ `variance`.
+///
+/// Gaptron, Theorem 7.
+pub fn abstention(experts: usize, variance: f64, cost: f64) -> f64 {
+    let log = (experts as f64).ln();
+    let constant = if cost < 0.5 { log / (1.0 - 2.0 * cost) } else { f64::INFINITY };
+    constant.min(2.0 * (variance * log).sqrt()) + 4.0 / 3.0 * log + 2.0
+}
+
 #[cfg(test)]
 mod tests;

@@ -121,6 +121,24 @@ impl<'a> Target<'a> {
         Self { weight, ..self }
     }
 
+    /// The importance weight times the log loss of `probabilities`, in nats: cross-entropy for a soft label. Finite where the
+    /// truth had probability 0.
+    ///
+    /// # Panics
+    /// On a real-valued truth.
+    pub(crate) fn log_loss(self, probabilities: &[f64]) -> f64 {
+        let surprise = |p: f64| -p.max(crate::prediction::LEAST).ln();
+        let loss = match self.truth {
+            Truth::Class(label) => surprise(probabilities[label.index()]),
+            Truth::Distribution(y) => {
+                let terms = y.iter().zip(probabilities).filter(|(y, _)| **y > 0.0);
+                terms.map(|(y, p)| y * surprise(*p)).sum()
+            }
+            Truth::Value(value) => panic!("a classifier was given the real-valued target {value}"),
+        };
+        self.weight * loss
+    }
+
     /// The class, if the truth is one.
     pub fn label(self) -> Option<Label> {
         match self.truth {

@@ -48,6 +48,10 @@ pub trait OnlineLearner: Predictor {
     /// algorithm up to rounding, and rows may be skipped, reordered or never come.
     fn prepare(&mut self, _coming: &dyn Batch) {}
 
+    /// Lets the learner share its largest matrix products among as many `threads`, purely to be faster; 1 is the default.
+    /// Forecasts stay the same up to rounding.
+    fn set_threads(&mut self, _threads: usize) {}
+
     /// Makes room for more classes and features, as if they had been there all along, with all-zero features.
     /// New ones are appended. Returns false, and changes nothing, if this learner cannot.
     fn grow(&mut self, _classes: usize, _features: usize) -> bool {
@@ -59,10 +63,25 @@ pub trait OnlineLearner: Predictor {
         None
     }
 
+    /// The weights of the members of a mixture, by their names. Empty for most.
+    fn weights(&self) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+
     /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, for
     /// learners that have one.
     fn certificate(&self) -> Option<f64> {
         None
+    }
+
+    /// Lists of numbers by name that tell how the learner is doing inside: the edges of weak learners, for one.
+    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        Vec::new()
+    }
+
+    /// How the prediction `at`, the newest of this learner, came about: by name, lists of rows, for traces.
+    fn explain(&self, _at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+        Vec::new()
     }
 }
 
@@ -97,8 +116,16 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         (**self).prepare(coming);
     }
 
+    fn set_threads(&mut self, threads: usize) {
+        (**self).set_threads(threads);
+    }
+
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         (**self).grow(classes, features)
+    }
+
+    fn weights(&self) -> Vec<(String, f64)> {
+        (**self).weights()
     }
 
     fn certificate(&self) -> Option<f64> {
@@ -107,6 +134,14 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         (**self).guarantee()
+    }
+
+    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        (**self).numbers()
+    }
+
+    fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+        (**self).explain(at)
     }
 }
 
@@ -154,6 +189,53 @@ pub trait BanditLearner: Send + Sync {
     }
 }
 
+/// Follows experts: weighs them, and learns what each has lost.
+pub trait ExpertLearner: Send + Sync {
+    /// The problem this was made for: its features are the experts.
+    fn problem(&self) -> &Problem;
+
+    /// The weights of the experts, a probability vector.
+    fn weights(&self) -> &[f64];
+
+    /// Learns the losses of all experts, finite numbers in [0, 1].
+    fn learn(&mut self, losses: &[f64]);
+
+    /// Rounds learnt so far.
+    fn rounds(&self) -> u64;
+
+    /// Bound on the total of $\langle w, l\rangle$ so far minus the total loss of the best expert.
+    fn bound(&self) -> f64;
+
+    /// The abstaining decision for experts that vote in [-1, 1], for learners that abstain.
+    fn verdict(&self, _votes: &[f64]) -> Option<Verdict> {
+        None
+    }
+}
+
+/// Whether to answer, and what: between two classes that are called -1 and 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// The weighted vote, in [-1, 1].
+    pub vote: f64,
+    /// The class to answer: the sign of the vote, 1 for 0.
+    pub sign: i8,
+    /// The probability of no answer: $1 - |\text{vote}|$.
+    pub abstain_probability: f64,
+}
+
+impl Verdict {
+    /// The answer by the uniform number `u` in [0, 1): the sign, or 0 for none.
+    pub fn play(&self, u: f64) -> i8 {
+        if u < 1.0 - self.abstain_probability { self.sign } else { 0 }
+    }
+
+    /// The expected loss where the truth is `y` and abstaining costs `cost`.
+    pub fn expected_loss(&self, y: i8, cost: f64) -> f64 {
+        let wrong = if self.sign == y { 0.0 } else { 1.0 };
+        (1.0 - self.abstain_probability) * wrong + self.abstain_probability * cost
+    }
+}
+
 /// What a learner is told of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
@@ -163,6 +245,8 @@ pub enum Feedback {
     Bandit,
     /// Either, as the parameter `mode` says.
     Either,
+    /// What its experts have lost: [`ExpertLearner`].
+    Experts,
 }
 
 /// The targets that a learner can learn from.

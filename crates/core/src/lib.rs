@@ -10,7 +10,7 @@
 //!
 //! // 3 classes, 2 features, rows of norm at most 1.
 //! let problem = Problem::new(3, 2).with_radius(1.0);
-//! let mut learner = find("folklore")?.make(&Default::default(), problem, 0)?;
+//! let mut learner = find("auto")?.make(&Default::default(), problem, 0)?;
 //! let mut prediction = learner.prediction();
 //! for (x, y) in [([0.6, 0.8], 0), ([-1.0, 0.0], 2), ([0.6, 0.8], 0)] {
 //!     let x = Features::Dense(&x);
@@ -25,7 +25,9 @@
 //!
 //! * [`problem`], [`example`], [`prediction`]: what is known of a stream, a round's input, a round's output.
 //! * [`learner`]: the traits. [`full`]: learners that see the truth of every round, one file each;
-//!   [`bandit`]: learners that see whether the played label was right.
+//!   [`bandit`]: learners that see whether the played label was right; [`boosting`]: weak learners made strong;
+//!   [`experts`]: learners that follow experts, and learners made of learners, the default
+//!   among them.
 //! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
 //! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
 //! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
@@ -39,8 +41,10 @@
 pub mod algorithm;
 pub mod bandit;
 pub mod batch;
+pub mod boosting;
 pub mod bounds;
 pub mod example;
+pub mod experts;
 pub mod full;
 pub mod guarantee;
 pub mod kernel;

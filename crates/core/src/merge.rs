@@ -22,7 +22,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::algorithm::{Algorithm, Model};
-use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::second_order::SecondOrder;
 use crate::kernel::vector::axpy;
 use crate::learner::Predictor;
 use crate::param::{ParamError, Params, Value};
@@ -174,24 +174,24 @@ pub(crate) fn check<'a, L: Algorithm + Predictor>(parts: &[&'a L]) -> Result<(&'
     Ok((first, problem))
 }
 
-/// Gives `merged`, which is new, the sum of the matrices $A$ of `parts`, each with `regularization` $\lambda$ on its
-/// diagonal.
-pub(crate) fn add_inverses<'a>(
-    merged: &mut LowRankInverse,
-    parts: impl Iterator<Item = &'a LowRankInverse>,
+/// Gives `merged`, which is new, the sums of the matrices $A$, each with `regularization` $\lambda$ on its diagonal, and of
+/// the vectors $b$ of `parts`.
+pub(crate) fn add_up<'a>(
+    merged: &mut SecondOrder,
+    parts: impl Iterator<Item = &'a SecondOrder> + Clone,
     how: Merge,
     regularization: f64,
 ) -> Result<(), MergeError> {
     let side = merged.side();
     let mut sum = vec![0.0; side * side];
-    for (at, part) in parts.enumerate() {
+    for (at, part) in parts.clone().enumerate() {
         let mut a = part.precision().ok_or(MergeError::Singular { part: Some(at) })?;
         if how == Merge::LambdaOnce && at > 0 {
             a.iter_mut().step_by(side + 1).for_each(|diagonal| *diagonal -= regularization);
         }
         axpy(1.0, &a, &mut sum);
     }
-    if merged.set_precision(sum) { Ok(()) } else { Err(MergeError::Singular { part: None }) }
+    if merged.become_sum(sum, parts) { Ok(()) } else { Err(MergeError::Singular { part: None }) }
 }
 
 #[cfg(test)]

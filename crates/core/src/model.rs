@@ -99,12 +99,10 @@ impl Archive {
         Self::made(model.about(), &model.values(), &model.problem().clone(), model)
     }
 
-    /// An archive of a learner of either kind.
+    /// An archive of a learner of any kind.
     pub fn of_any(model: &mut AnyModel) -> Self {
-        match model {
-            AnyModel::Full(model) => Self::of(model.as_mut()),
-            AnyModel::Bandit(model) => Self::of_bandit(model.as_mut()),
-        }
+        let (about, values, problem) = (model.about(), model.values(), model.problem().clone());
+        Self::made(about, &values, &problem, model.state())
     }
 
     fn made(about: &About, values: &Values, problem: &Problem, state: &mut dyn State) -> Self {

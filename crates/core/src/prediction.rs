@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::example::Label;
 
+/// No probability counts as less than this in logarithms.
+pub(crate) const LEAST: f64 = 1e-300;
+
 /// Everything that one prediction computed: made by the learner, owned and reused by the caller.
 ///
 /// `update` takes the prediction back and reuses what is still true of it. A prediction that the learner has
@@ -21,6 +24,8 @@ pub struct Prediction {
     pub(crate) scratch: Vec<f64>,
     /// Which state of the learner the scratch was computed with, see [`Prediction::stamp`].
     pub(crate) stamp: Option<u64>,
+    /// By-products that `update` cannot recompute from the scores: they are kept while feedback is late.
+    pub(crate) kept: Vec<f64>,
     /// The members' own predictions, for learners made of learners.
     pub(crate) members: Vec<Prediction>,
 }
@@ -34,6 +39,7 @@ impl Prediction {
             normals: Vec::new(),
             scratch: vec![0.0; scratch],
             stamp: None,
+            kept: Vec::new(),
             members: Vec::new(),
         }
     }
@@ -48,15 +54,23 @@ impl Prediction {
         self.scores.iter().all(|score| score.is_finite())
     }
 
-    /// Copies scores and probabilities of `other`, and lets go of the by-products: the small part that is worth
+    /// Copies scores and probabilities of `other`, and lets go of the by-products that can be recomputed: the small part that is worth
     /// keeping while feedback is late.
     pub fn keep(&mut self, other: &Prediction) {
         self.scores.clone_from(&other.scores);
         self.probabilities.clone_from(&other.probabilities);
+        self.kept.clone_from(&other.kept);
         self.stamp = None;
         self.members.resize_with(other.members.len(), Prediction::default);
         for (mine, theirs) in self.members.iter_mut().zip(&other.members) {
             mine.keep(theirs);
+        }
+    }
+
+    /// Makes the scores the logarithms of the probabilities, finite where those are 0.
+    pub(crate) fn set_scores_to_logarithms(&mut self) {
+        for (score, p) in self.scores.iter_mut().zip(&self.probabilities) {
+            *score = p.max(LEAST).ln();
         }
     }
 

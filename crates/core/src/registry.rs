@@ -1,6 +1,6 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
-use crate::algorithm::{About, Algorithm, AnyModel, BanditModel, Model, check_problem};
+use crate::algorithm::{About, Algorithm, AnyModel, BanditModel, ExpertModel, Model, check_problem};
 use crate::bandit::banditron::Banditron;
 use crate::bandit::confidit::{Confidit, DiagonalRidge, FullRidge};
 use crate::bandit::exp4::Exp4;
@@ -9,6 +9,10 @@ use crate::bandit::newtron::Newtron;
 use crate::bandit::reduction::BanditReduction;
 use crate::bandit::soba::Soba;
 use crate::bandit::soba_reduction::SobaReduction;
+use crate::boosting::adaboost_olm::AdaBoostOlm;
+use crate::experts::abstention::AdaHedgeAbstain;
+use crate::experts::adahedge::AdaHedge;
+use crate::experts::auto::Auto;
 use crate::full::aggregating::Aggregating;
 use crate::full::aioli::Aioli;
 use crate::full::folklore::Folklore;
@@ -31,6 +35,7 @@ use crate::problem::Problem;
 
 /// Every algorithm, in the order in which people are shown them.
 pub static ALGORITHMS: &[Entry] = &[
+    Entry::full::<Auto>(),
     Entry::full::<Folklore>(),
     Entry::full::<FolkloreDiag>(),
     Entry::full::<Aioli>(),
@@ -58,6 +63,9 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::bandit::<Confidit<DiagonalRidge>>(),
     Entry::bandit::<BanditReduction>(),
     Entry::bandit::<Exp4>(),
+    Entry::full::<AdaBoostOlm>(),
+    Entry::experts::<AdaHedge>(),
+    Entry::experts::<AdaHedgeAbstain>(),
 ];
 
 /// A learner, or why there is none.
@@ -75,6 +83,7 @@ pub struct Entry {
     make: fn(&Values, Problem, u64) -> Made,
     check_names: fn(&Values) -> Result<(), ParamError>,
     numbers: fn(&Values, &Problem) -> Result<usize, ParamError>,
+    scale_free: fn(&Values) -> Result<bool, ParamError>,
 }
 
 impl Entry {
@@ -97,6 +106,18 @@ impl Entry {
             make: |values, problem, seed| {
                 let params = L::Params::from_values(L::ABOUT.name, values)?;
                 Ok(AnyModel::Bandit(Box::new(L::new(params, problem, seed)?)))
+            },
+            ..Self::described::<L>()
+        }
+    }
+
+    /// An algorithm that follows experts.
+    const fn experts<L: Algorithm + ExpertModel + 'static>() -> Self {
+        Self {
+            feedback: Feedback::Experts,
+            make: |values, problem, seed| {
+                let params = L::Params::from_values(L::ABOUT.name, values)?;
+                Ok(AnyModel::Experts(Box::new(L::new(params, problem, seed)?)))
             },
             ..Self::described::<L>()
         }
@@ -134,6 +155,7 @@ impl Entry {
             numbers: |values, problem| {
                 Ok(L::numbers_for(&L::Params::from_values(L::ABOUT.name, values)?, problem))
             },
+            scale_free: |values| Ok(L::scale_free(&L::Params::from_values(L::ABOUT.name, values)?)),
         }
     }
 
@@ -196,6 +218,11 @@ impl Entry {
     /// Checks the dimensions of `problem` alone, before a long first pass over data.
     pub fn check_problem(&self, problem: &Problem) -> Result<(), ParamError> {
         check_problem(self.about, problem)
+    }
+
+    /// Whether the units of the features make no difference with the parameters `values`.
+    pub fn scale_free(&self, values: &Values) -> Result<bool, ParamError> {
+        (self.scale_free)(values)
     }
 
     /// How many 8-byte numbers the state of a learner for `problem` takes, with the parameters `values`.

@@ -89,9 +89,34 @@ fn looking_ahead_allocates_once() {
     });
 }
 
+/// Trees grow; boosting itself, and every other weak learner, does not.
+#[test]
+fn boosting_allocates_nothing() {
+    for weak in ["best-stump", "stump", "linear-cost", "ogd"] {
+        let rounds = support::stream(3, 16, 1, 200);
+        let values: Values = [("weak".to_owned(), weak.into()), ("copies".to_owned(), "5".into())].into();
+        let problem = Problem::new(3, 16).with_radius(1.0);
+        let entry = noregret::registry::find("adaboost-olm").expect("registered");
+        let mut learner = entry.make(&values, problem, 0).expect("valid");
+        let (mut at, mut kept) = (learner.prediction(), learner.prediction());
+        let mut play = |rounds: &[Round]| {
+            for round in rounds {
+                learner.predict(round.dense(), &mut at);
+                kept.keep(&at);
+                learner.update(round.sparse(), noregret::example::Target::class(round.class()), &kept);
+            }
+        };
+        play(&rounds[..1]);
+        let taken = measure(|| play(&rounds[1..]));
+        assert_eq!(taken.count_total, 0, "{weak}: {} bytes", taken.bytes_total);
+    }
+}
+
 #[test]
 fn bandit_rounds_allocate_nothing() {
-    for entry in ALGORITHMS.iter().filter(|entry| entry.feedback != Feedback::Full) {
+    for entry in
+        ALGORITHMS.iter().filter(|entry| matches!(entry.feedback, Feedback::Bandit | Feedback::Either))
+    {
         for late in [false, true] {
             let problem = Problem::new(3, 16).with_radius(1.0).with_horizon(1000);
             let mut learner = entry.make_bandit(&Values::new(), problem, 0).expect("defaults are valid");

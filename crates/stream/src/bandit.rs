@@ -136,6 +136,7 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
             round,
             certificate: &|| None,
             bound: &|| None,
+            weights: &Vec::new,
         };
         sink.observe(&outcome, &score)?;
         if let Some(journal) = &mut journal {

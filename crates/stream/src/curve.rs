@@ -140,6 +140,7 @@ mod tests {
                 round: right,
                 certificate: &|| None,
                 bound: &|| None,
+                weights: &Vec::new,
             };
             curve.observe(&outcome, &score).expect("writes nothing");
             curve.observe(&outcome, &score).expect("an unlabelled row");

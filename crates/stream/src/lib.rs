@@ -1,7 +1,9 @@
 //! Moving examples.
 
+pub mod abstain;
 mod ahead;
 pub mod bandit;
+pub mod calibration;
 pub mod certify;
 mod columns;
 mod csv;

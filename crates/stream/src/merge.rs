@@ -30,7 +30,7 @@ pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
     }
     let learners = parts.iter().map(|part| match &part.learner {
         AnyModel::Full(learner) => Ok(&**learner),
-        AnyModel::Bandit(learner) => Err(MergeError::Unsupported(learner.about().name)),
+        other => Err(MergeError::Unsupported(other.about().name)),
     });
     let learner = merge_learners(&learners.collect::<Result<Vec<&dyn Model>, _>>()?, how)?;
     let mut merged = parts.swap_remove(0);

@@ -72,6 +72,9 @@ pub enum PassError {
 /// Lets all of `entrants` run over the rows of `feed`, and returns them in order. `progress` is told the batches' rows as
 /// they are read, a little ahead of the runs.
 ///
+/// # Panics
+/// If one of them follows experts: a stream of rows has none.
+///
 /// # Errors
 /// The first error in the order of rows ends all of the runs. Which one that is does not depend on the threads.
 pub fn pass<S: Sink + Send>(
@@ -156,6 +159,9 @@ impl<S: Sink> Entrant<S> {
         let score = match &mut learner {
             AnyModel::Full(learner) => run(&mut share, learner.as_mut(), &mut sink, &options),
             AnyModel::Bandit(learner) => run_bandit(&mut share, learner.as_mut(), &mut sink, &options),
+            AnyModel::Experts(learner) => {
+                panic!("{} follows experts and has no use for rows", learner.about().name)
+            }
         };
         share.turn.give();
         let worked = share.turn.worked;

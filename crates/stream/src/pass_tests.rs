@@ -113,6 +113,7 @@ fn alone(at: usize, rows: usize, policy: BadRows, limit: Option<u64>) -> (Diary,
     let score = match learner {
         AnyModel::Full(mut learner) => run(&mut examples, learner.as_mut(), &mut diary, &options),
         AnyModel::Bandit(mut learner) => run_bandit(&mut examples, learner.as_mut(), &mut diary, &options),
+        AnyModel::Experts(_) => unreachable!("not among the runs"),
     };
     (diary, score.expect("readable rows"), examples)
 }

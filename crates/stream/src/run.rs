@@ -46,6 +46,8 @@ pub struct Outcome<'a> {
     pub certificate: &'a dyn Fn() -> Option<f64>,
     /// The theorem's bound on the regret over the rounds before this one.
     pub bound: &'a dyn Fn() -> Option<f64>,
+    /// The weights of its members, see [`OnlineLearner::weights`].
+    pub weights: &'a dyn Fn() -> Vec<(String, f64)>,
 }
 
 /// Watches a run.
@@ -119,6 +121,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
             }
             let certificate = || learner.certificate();
             let bound = || learner.guarantee()?.regret_bound();
+            let weights = || learner.weights();
             let outcome = Outcome {
                 example,
                 prediction: &prediction,
@@ -127,6 +130,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 round,
                 certificate: &certificate,
                 bound: &bound,
+                weights: &weights,
             };
             sink.observe(&outcome, &score)?;
             late.update(learner, example, &prediction);

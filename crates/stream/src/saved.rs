@@ -156,6 +156,24 @@ impl Forecaster {
         }
     }
 
+    /// What the learner tells of itself, by name; of snapshots, the first one's.
+    pub fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        use noregret::learner::OnlineLearner as _;
+        match self {
+            Self::Average(average) => average.members()[0].numbers(),
+            Self::Bandit(_) => Vec::new(),
+        }
+    }
+
+    /// The weights of the learner's members, by their names; of snapshots, the first one's.
+    pub fn weights(&self) -> Vec<(String, f64)> {
+        use noregret::learner::OnlineLearner as _;
+        match self {
+            Self::Average(average) => average.members()[0].weights(),
+            Self::Bandit(_) => Vec::new(),
+        }
+    }
+
     /// Buffers for [`Forecaster::predict`].
     pub fn prediction(&self) -> Prediction {
         match self {
@@ -206,7 +224,7 @@ impl Frozen {
     pub fn from_archive(archive: &Archive) -> Result<Self, ModelError> {
         let predictor = match archive.any_model() {
             Ok(AnyModel::Bandit(learner)) => Forecaster::Bandit(learner),
-            Ok(AnyModel::Full(learner)) => Forecaster::Average(Average::new(vec![learner])),
+            Ok(other) => Forecaster::Average(Average::new(vec![other.full()?])),
             Err(ModelError::Average) => Forecaster::Average(Average::from_archive(archive)?),
             Err(error) => return Err(error),
         };

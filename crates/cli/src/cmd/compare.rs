@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     if wants_curves && !candidates.iter().any(draws_curve) {
         return Err(Failure::usage(format!("--curve {}: none of the learners has that loss", args.curve)));
     }
-    let plot = args.plot.as_deref().map(PlotFile::open).transpose()?;
+    let plot = args.plot.as_deref().map(|path| PlotFile::open("--plot", path)).transpose()?;
     let report = args.report.as_deref().map(PageFile::open).transpose()?;
     let comparison = run_all(&args.stream, candidates, wants_curves.then_some(args.curve))?;
     let order = order(&comparison, args.sort);

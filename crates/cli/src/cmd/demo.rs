@@ -33,13 +33,13 @@ const STREAM: [(&str, &str); 6] = [
     ("drift", "0.2"),
 ];
 
-const LEARNERS: [&str; 2] = ["folklore", "ogd"];
+const LEARNERS: [&str; 2] = ["auto", "ogd"];
 
 const WINDOW: usize = 1000;
 
 /// Runs both learners on the same rows, compares them, and writes a plot.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    let plot = PlotFile::open(&args.plot)?;
+    let plot = PlotFile::open("--plot", &args.plot)?;
     let values: Values =
         STREAM.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
     let recipe = Recipe::find("softmax").expect("the stream of the demonstration exists");

@@ -1,5 +1,6 @@
 //! `noregret inspect`: what is in a model file.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use noregret_stream::saved::Forecaster;
@@ -8,6 +9,8 @@ use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::note::short;
 use crate::open::{describe, read_frozen};
+use crate::progress::as_json;
+use crate::summary::few;
 
 /// Shows the learner, the data it was made for, and its tensors.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
@@ -23,6 +26,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     };
     let problem = learner.problem();
     let encoder = &saved.encoder;
+    let weights = learner.weights();
+    let numbers: BTreeMap<&str, Vec<f64>> = learner.numbers().into_iter().collect();
     let mut out = std::io::stdout().lock();
     if args.json {
         let tensors: serde_json::Map<String, serde_json::Value> = archive
@@ -34,7 +39,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
             "learner": learner.about().name, "parameters": learner.values(), "feedback": feedback,
             "rounds": rounds,
             "problem": problem, "labels": encoder.labels, "scaling": encoder.scaler.scaling(),
-            "intercept": encoder.intercept, "schema": saved.schema, "tensors": tensors, "run": run,
+            "intercept": encoder.intercept, "schema": saved.schema, "tensors": tensors, "run": run, "numbers": numbers,
+            "weights": as_json(&weights),
             "snapshots": (taken.len() > 1).then_some(&taken),
         });
         return writeln!(out, "{value}").map_err(Failure::output);
@@ -75,8 +81,14 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
             }
         }
     }
+    for (name, number) in weights {
+        lines.push(("weight of", format!("{name:<24} {number:.4}")));
+    }
     for (subject, what) in lines {
         writeln!(out, "{subject:<12} {what}").map_err(Failure::output)?;
+    }
+    for (name, list) in &numbers {
+        writeln!(out, "{name:<12} {}", few(list)).map_err(Failure::output)?;
     }
     writeln!(out, "\ntensors").map_err(Failure::output)?;
     for (name, numbers) in archive.tensors() {

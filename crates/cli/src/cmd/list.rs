@@ -76,12 +76,18 @@ fn feedback(entry: &Entry) -> (&'static str, &'static str) {
     match entry.feedback {
         Feedback::Full => ("full", "the label"),
         Feedback::Bandit => ("bandit", "whether the played label was right"),
+        Feedback::Experts => ("experts", "what every expert has lost"),
         Feedback::Either => ("either", "the label, or with mode=bandit whether the played label was right"),
     }
 }
 
 fn accepts(entry: &Entry) -> String {
     let accepts = entry.about.accepts;
+    if entry.feedback == Feedback::Experts {
+        let classes =
+            if accepts.classes == Classes::Two { ", or their votes between two classes" } else { "" };
+        return format!("losses of experts{classes}");
+    }
     let classes = match accepts.classes {
         Classes::Any => "two or more classes",
         Classes::Two => "two classes",

@@ -22,6 +22,10 @@ pub(crate) fn repeat(args: &RunArgs) -> Result<(), Failure> {
         ("--batch-model", args.batch_model.is_some()),
         ("--certify", args.certify),
         ("--certificates", args.certificates),
+        ("--calibration", args.calibration.is_some()),
+        ("--abstain-cost", args.abstain_cost.is_some()),
+        ("--abstain-rate", args.abstain_rate.is_some()),
+        ("--risk-plot", args.risk_plot.is_some()),
         ("--log", args.log.is_some()),
         ("--exploration-floor", args.exploration_floor != 0.0),
     ];

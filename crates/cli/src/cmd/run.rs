@@ -1,5 +1,6 @@
 //! `noregret run`: the main job.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use noregret::algorithm::{About, AnyModel, BanditModel, Forecast, Model};
@@ -10,7 +11,9 @@ use noregret::model::Archive;
 use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::replace::Replacement;
+use noregret_stream::abstain::Report;
 use noregret_stream::bandit::{Journal, Play, run_bandit_as};
+use noregret_stream::calibration::{Calibration, CalibrationReport};
 use noregret_stream::certify::{Certified, Record};
 use noregret_stream::decision_log::{LogWriter, Start};
 use noregret_stream::encode::Encoder;
@@ -19,13 +22,14 @@ use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::{Forecaster, Frozen, Saved};
 use noregret_stream::score::Score;
 
-use crate::args::RunArgs;
+use crate::abstention::{RiskPlot, abstention};
+use crate::args::{CalibrationOf, RunArgs};
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
 use crate::log_file::LogFile;
 use crate::note::{note, note_bad_rows};
-use crate::open::{Opened, data_name, open};
-use crate::progress::{Mode, Progress, Total};
+use crate::open::{Opened, data_name, follows_experts, open};
+use crate::progress::{Mode, Progress, Total, as_json};
 use crate::report::{Ending, Report};
 use crate::summary::{Summary, print};
 use crate::watched::Watched;
@@ -79,6 +83,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
             let log = args.log.as_deref().map(|path| session.log(path, &learner, &play, continues));
             session.bandit(learner.bandit()?, play, log.transpose()?)
         }
+        AnyModel::Experts(learner) => Err(follows_experts(learner.about().name)),
     }
 }
 
@@ -87,7 +92,14 @@ fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Resul
     let name = learner.about().name;
     let (bandit, floor) = (matches!(learner, AnyModel::Bandit(_)), args.exploration_floor);
     let (given, sentence) = if bandit {
-        let given = [("--batch-model", args.batch_model.is_some()), ("--certificates", args.certificates)];
+        let given = [
+            ("--batch-model", args.batch_model.is_some()),
+            ("--certificates", args.certificates),
+            ("--abstain-cost", args.abstain_cost.is_some()),
+            ("--abstain-rate", args.abstain_rate.is_some()),
+            ("--risk-plot", args.risk_plot.is_some()),
+            ("--calibration", args.calibration.is_some()),
+        ];
         (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
     } else {
         let given = [("--log", args.log.is_some()), ("--exploration-floor", floor != 0.0)];
@@ -95,6 +107,9 @@ fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Resul
     };
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("{option}: {sentence}")));
+    }
+    if args.calibration.is_some() && learner.about().forecast != Forecast::Probabilities {
+        return Err(Failure::usage(format!("--calibration: is about probabilities; {name} forecasts none")));
     }
     let most = 1.0 / learner.problem().classes as f64;
     if bandit && !(0.0..=most).contains(&floor) {
@@ -131,6 +146,10 @@ struct Learnt {
     values: Values,
     problem: Problem,
     certified: Option<Certified>,
+    abstention: Option<Report>,
+    numbers: BTreeMap<&'static str, Vec<f64>>,
+    weights: Vec<(String, f64)>,
+    calibration: Option<CalibrationReport>,
 }
 
 impl<'a> Session<'a> {
@@ -148,7 +167,10 @@ impl<'a> Session<'a> {
             .certify
             .then(|| record(about, promised, learner.problem(), self.rows, args.stream.memory))
             .transpose()?;
-        let mut sinks = (self.progress, (record, self.report.take()));
+        let risk_plot = args.risk_plot.as_deref().map(RiskPlot::open).transpose()?;
+        let calibration = args.calibration.map(|of| Calibration::new(of == CalibrationOf::Classes));
+        let watchers = (abstention(args, about)?, calibration);
+        let mut sinks = (((self.progress, record), watchers), self.report.take());
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
                 .map_err(|error| run_failure(data_name(&args.stream.data), error))
@@ -162,9 +184,12 @@ impl<'a> Session<'a> {
         } else {
             (learn(learner.as_mut())?, None)
         };
-        let (record, report);
-        (self.progress, (record, report)) = sinks;
-        self.progress.finish(&score, learner.certificate()).map_err(Failure::output)?;
+        let (record, abstention, calibration, report);
+        (((self.progress, record), (abstention, calibration)), report) = sinks;
+        let abstention = abstention.map(|abstention| abstention.report());
+        let calibration = calibration.map(|calibration| calibration.report());
+        let weights = learner.weights();
+        self.progress.finish_with(&score, learner.certificate(), weights.clone()).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let certified = record
             .as_ref()
@@ -175,17 +200,24 @@ impl<'a> Session<'a> {
             })
             .transpose()?;
         let problem = learner.problem().clone();
-        let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
+        let numbers = learner.numbers().into_iter().collect();
+        let values = learner.values();
+        let name = about.name;
+        let learnt = Learnt { name, values, problem, certified, abstention, numbers, weights, calibration };
         let summary = self.summary(&score, learnt)?;
         if let Some(report) = report {
-            report.write(&Ending {
+            report.write(Ending {
                 score: &score,
                 summary: &summary,
                 labels: &self.examples.encoder.labels,
                 record: record.as_ref(),
                 certificate: learner.certificate(),
                 bound: learner.guarantee().and_then(|guarantee| guarantee.regret_bound()),
+                weights: learner.weights(),
             })?;
+        }
+        if let (Some(plot), Some(report)) = (risk_plot, &summary.abstention) {
+            plot.draw(about.name, report)?;
         }
         // The models first: whether somebody reads the summary is not their concern.
         let schema = self.examples.reader.schema();
@@ -265,16 +297,26 @@ impl<'a> Session<'a> {
             })
             .transpose()?;
         let problem = learner.problem().clone();
-        let learnt = Learnt { name: about.name, values: learner.values(), problem, certified };
+        let learnt = Learnt {
+            name: about.name,
+            values: learner.values(),
+            problem,
+            certified,
+            abstention: None,
+            numbers: BTreeMap::new(),
+            weights: Vec::new(),
+            calibration: None,
+        };
         let summary = self.summary(&score, learnt)?;
         if let Some(report) = report {
-            report.write(&Ending {
+            report.write(Ending {
                 score: &score,
                 summary: &summary,
                 labels: &self.examples.encoder.labels,
                 record: record.as_ref(),
                 certificate: None,
                 bound: None,
+                weights: Vec::new(),
             })?;
         }
         if let Some(path) = &args.save {
@@ -333,10 +375,14 @@ impl<'a> Session<'a> {
             seconds: None,
             rows_per_second: None,
             certified: learnt.certified,
+            abstention: learnt.abstention,
+            numbers: learnt.numbers,
             bad_rows: examples.bad_rows(),
             large_rows: examples.encoder.large_rows,
             dropped_features: examples.reader.dropped_features(),
             resolved_parameters: learnt.values,
+            weights: as_json(&learnt.weights),
+            calibration: learnt.calibration,
             classes: learnt.problem.classes,
             features: learnt.problem.features,
             seed: self.options.seed,

@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use noregret::algorithm::{About, AnyModel, BanditModel, Forecast, Model};
 use noregret::example::{Features, Label, Target, Truth};
-use noregret::learner::Classes;
+use noregret::learner::{Classes, Feedback};
 use noregret::loss::logistic;
 use noregret::prediction::{Decision, Prediction, draw};
 use noregret::problem::Problem;
@@ -12,6 +12,7 @@ use noregret::rng::{Rng, Uniforms};
 use noregret_stream::encode::{LARGEST_NORM, LARGEST_WEIGHT};
 use serde::Deserialize;
 
+use super::trace_experts::Experts;
 use crate::args::TraceArgs;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -47,9 +48,9 @@ fn one() -> f64 {
 }
 
 /// A learner, playing the rounds of a trace.
-trait Player {
-    /// Plays round `t` and adds its line to `out`.
-    fn play(&mut self, t: u64, row: &Row, out: &mut Vec<u8>) -> Result<(), String>;
+pub(crate) trait Player {
+    /// Plays round `t`, which stands in `text`, and adds its line to `out`.
+    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String>;
 }
 
 /// Reads rounds from standard input, plays them, and prints what was predicted before each update.
@@ -58,14 +59,18 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let entry = noregret::registry::find(&args.learner)?;
     let seed = settings.seed.unwrap_or(args.seed);
     let rng = Rng::new(seed, 0);
-    let mut player: Box<dyn Player> =
+    let mut player: Box<dyn Player> = if entry.feedback == Feedback::Experts {
+        Box::new(Experts::new(entry, settings, seed)?)
+    } else {
         match entry.make_any(&settings.params, settings.problem(entry)?, seed)? {
             AnyModel::Full(learner) => {
                 let (prediction, samples) = (learner.prediction(), entry.param("samples").is_some());
                 Box::new(Full { learner, prediction, samples, rng })
             }
             AnyModel::Bandit(learner) => Box::new(Bandit { learner, decision: Decision::default(), rng }),
-        };
+            AnyModel::Experts(_) => unreachable!("asked of the registry before"),
+        }
+    };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut printed = Vec::new();
     let mut rounds = 0;
@@ -78,10 +83,9 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
         if text.trim().is_empty() {
             continue;
         }
-        let row: Row = serde_json::from_str(&text).map_err(|error| failure(error.to_string()))?;
         rounds += 1;
         printed.clear();
-        player.play(rounds, &row, &mut printed).map_err(failure)?;
+        player.play(rounds, &text, &mut printed).map_err(failure)?;
         out.write_all(&printed).map_err(Failure::output)?;
     }
     if rounds == 0 {
@@ -102,7 +106,8 @@ struct Full {
 }
 
 impl Player for Full {
-    fn play(&mut self, t: u64, row: &Row, out: &mut Vec<u8>) -> Result<(), String> {
+    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        let row = &parse(text)?;
         let Self { learner, prediction, samples, rng } = self;
         let about = learner.about();
         let target = check(learner.problem(), about, *samples, row)?;
@@ -117,7 +122,8 @@ impl Player for Full {
         let played = (about.forecast == Forecast::RandomisedLabel)
             .then(|| draw(&prediction.probabilities, row.u.unwrap_or_else(|| rng.uniform())));
         let loss = loss(about.forecast, prediction, played, target);
-        print(out, t, &prediction.scores, &prediction.probabilities, played, loss);
+        let more = explained(learner.as_ref(), prediction);
+        print(out, t, &prediction.scores, &prediction.probabilities, &more, played, loss);
         learner.update(x, target, prediction);
         Ok(())
     }
@@ -131,7 +137,8 @@ struct Bandit {
 }
 
 impl Player for Bandit {
-    fn play(&mut self, t: u64, row: &Row, out: &mut Vec<u8>) -> Result<(), String> {
+    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        let row = &parse(text)?;
         let Self { learner, decision, rng } = self;
         let target = check(learner.problem(), learner.about(), false, row)?;
         let x = Features::Dense(&row.x);
@@ -143,7 +150,7 @@ impl Player for Bandit {
         }
         let label = Label(decision.label);
         let correct = target.truth == Truth::Class(label);
-        print(out, t, &decision.scores, &decision.distribution, Some(label), f64::from(!correct));
+        print(out, t, &decision.scores, &decision.distribution, "", Some(label), f64::from(!correct));
         learner.learn(x, decision, correct);
         Ok(())
     }
@@ -164,6 +171,21 @@ impl Uniforms for Given<'_> {
     fn coin(&mut self) -> f64 {
         self.coin.unwrap_or_else(|| self.rng.uniform())
     }
+}
+
+/// Reads a row.
+fn parse(text: &str) -> Result<Row, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// What a learner tells of a prediction beyond scores and probabilities: a list, or a list of lists.
+fn explained(learner: &dyn Model, at: &Prediction) -> String {
+    let text = |(name, rows): (&str, Vec<Vec<f64>>)| {
+        let lists: Vec<String> = rows.iter().map(|row| list(row)).collect();
+        let value = if lists.len() == 1 { lists[0].clone() } else { format!("[{}]", lists.join(", ")) };
+        format!(", \"{name}\": {value}")
+    };
+    learner.explain(at).into_iter().map(text).collect()
 }
 
 fn check_finite(scores: &[f64]) -> Result<(), String> {
@@ -243,15 +265,16 @@ fn loss(forecast: Forecast, at: &Prediction, played: Option<Label>, target: Targ
     }
 }
 
-fn print(out: &mut Vec<u8>, t: u64, scores: &[f64], p: &[f64], played: Option<Label>, loss: f64) {
+fn print(out: &mut Vec<u8>, t: u64, scores: &[f64], p: &[f64], more: &str, played: Option<Label>, loss: f64) {
     let played = played.map_or_else(String::new, |label| format!(", \"played\": {}", label.index()));
     let (scores, p) = (list(scores), list(p));
-    let line = format!("{{\"t\": {t}, \"scores\": {scores}, \"p\": {p}{played}, \"loss\": {loss:.16e}}}\n");
+    let line =
+        format!("{{\"t\": {t}, \"scores\": {scores}, \"p\": {p}{more}{played}, \"loss\": {loss:.16e}}}\n");
     out.extend_from_slice(line.as_bytes());
 }
 
 /// 17 significant digits: every bit of a double.
-fn list(numbers: &[f64]) -> String {
+pub(crate) fn list(numbers: &[f64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.16e}")).collect();
     format!("[{}]", numbers.join(", "))
 }

@@ -6,15 +6,15 @@ use crate::util::{Folder, libsvm, rows};
 
 fn folder() -> Folder {
     let folder = Folder::with("a.svm", libsvm(&rows(20_000, 3, 4)));
-    folder.run("run a.svm --quiet --save model").succeeded();
+    folder.run("run a.svm --learner ogd --quiet --save model").succeeded();
     folder
 }
 
 /// Everything that writes to standard output.
 const COMMANDS: [&str; 9] = [
-    "run a.svm --quiet",
-    "run a.svm",
-    "run a.svm --json",
+    "run a.svm --learner ogd --quiet",
+    "run a.svm --learner ogd",
+    "run a.svm --learner ogd --json",
     "predict model a.svm",
     "predict model a.svm --probabilities",
     "inspect model",
@@ -44,7 +44,7 @@ fn a_full_disk() {
     // By way of a link, so that a program that replaced the device would replace the link alone.
     std::os::unix::fs::symlink("/dev/full", folder.path("full")).unwrap();
     let space = "cannot be written: No space left on device (os error 28)";
-    folder.run("run a.svm --quiet --save full").failed(2, &format!("full: {space}"));
+    folder.run("run a.svm --learner ogd --quiet --save full").failed(2, &format!("full: {space}"));
     folder.run("predict model a.svm --output full").failed(2, &format!("--output full: {space}"));
     folder.run("demo --rows 10 --plot full").failed(1, "--plot full: must end in .svg or .png");
     assert!(folder.path("full").is_symlink());
@@ -56,10 +56,10 @@ fn places_that_cannot_be_written() {
     std::fs::create_dir(folder.path("sub")).unwrap();
     let before = folder.names();
     folder
-        .run("run a.svm --quiet --save sub")
+        .run("run a.svm --learner ogd --quiet --save sub")
         .failed(1, "--save sub: is a directory; the name of a file was needed");
     for (command, option) in [
-        ("run a.svm --quiet --save", "--save"),
+        ("run a.svm --learner ogd --quiet --save", "--save"),
         ("predict model a.svm --output", "--output"),
         ("demo --plot", "--plot"),
     ] {
@@ -91,7 +91,9 @@ fn an_old_file_outlives_a_failed_run() {
 #[test]
 fn a_closed_pipe_ends_in_silence() {
     let folder = folder();
-    for command in COMMANDS.into_iter().chain(["--help", "run --help", "run a.svm --json --save piped"]) {
+    for command in
+        COMMANDS.into_iter().chain(["--help", "run --help", "run a.svm --learner ogd --json --save piped"])
+    {
         let mut child =
             folder.command(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
@@ -102,10 +104,15 @@ fn a_closed_pipe_ends_in_silence() {
     }
     // Nobody listened, but a model was asked for.
     assert_eq!(folder.read("piped"), {
-        folder.run("run a.svm --quiet --save again").succeeded();
+        folder.run("run a.svm --learner ogd --quiet --save again").succeeded();
         folder.read("again")
     });
-    let mut child = folder.command("run a.svm").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = folder
+        .command("run a.svm --learner ogd")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stderr.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }

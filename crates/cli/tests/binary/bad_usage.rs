@@ -58,9 +58,11 @@ fn parameters_that_cannot_be() {
         folder.run(&format!("run a.svm --quiet --learner ogd --set {setting}")).failed(1, sentence);
     }
     // Said before a file is looked at: it may be long.
-    folder.run("run nothing.svm --set norm=-1").failed(1, "norm = -1: must be a finite number > 0");
+    folder
+        .run("run nothing.svm --learner folklore --set norm=-1")
+        .failed(1, "norm = -1: must be a finite number > 0");
     folder.run("run nothing.svm").failed(2, "nothing.svm: no such file");
-    folder.run("run nothing.svm --set nrm=1 -q").complained(
+    folder.run("run nothing.svm --learner folklore --set nrm=1 -q").complained(
         1,
         "folklore has no parameter 'nrm' (did you mean 'norm'?); it takes classes, features, norm, radius, regularization, curvature, linear_term",
     );
@@ -119,14 +121,14 @@ fn options_out_of_range() {
 #[test]
 fn a_state_beyond_memory_is_refused() {
     let folder = Folder::with("a.svm", "a 1:1\nb 30000:1\n");
-    let ran = folder.run("run a.svm --quiet");
+    let ran = folder.run("run a.svm --quiet --learner folklore");
     let start = "noregret: folklore would take ";
     assert!(ran.code == 1 && ran.stderr.starts_with(start), "{}", ran.stderr);
     assert!(ran.stderr.contains("allow it with --memory "), "{}", ran.stderr);
     folder.run("run a.svm --quiet --learner ogd").succeeded();
     let ran = folder.run("run a.svm --quiet --learner ogd --hash-bits 31 --scale none");
     assert!(ran.code == 1 && ran.stderr.contains("--memory"), "{}", ran.stderr);
-    let ran = folder.run("run a.svm --set classes=4294967295 --set features=4294967295");
+    let ran = folder.run("run a.svm --learner folklore --set classes=4294967295 --set features=4294967295");
     assert!(ran.code == 1 && ran.stderr.contains("--memory"), "{}", ran.stderr);
 }
 

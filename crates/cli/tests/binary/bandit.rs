@@ -51,7 +51,7 @@ fn what_does_not_fit_the_feedback_is_refused() {
     for (arguments, sentence) in [
         (
             "--feedback bandit",
-            "--feedback bandit: folklore learns from the label; `noregret list` shows who learns from right or wrong",
+            "--feedback bandit: auto learns from the label; `noregret list` shows who learns from right or wrong",
         ),
         (
             "--learner soba --feedback full",

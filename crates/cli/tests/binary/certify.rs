@@ -70,8 +70,8 @@ fn a_bound_that_does_not_hold_is_not_shown() {
             "the curvature is larger than any valid one",
         ),
         ("--learner ogd --set rate=0.1", "the rate is not the theorem's"),
-        ("--delay 3", "labels were 3 rounds late"),
-        ("--set radius=0.5", "rows were beyond the learner's radius"),
+        ("--learner folklore --delay 3", "labels were 3 rounds late"),
+        ("--learner folklore --set radius=0.5", "rows were beyond the learner's radius"),
     ] {
         let summary = folder.summary(&format!("a.svm --certify {arguments}"));
         assert!(summary.get("bound").is_none(), "{summary}");
@@ -88,7 +88,7 @@ fn a_bound_that_does_not_hold_is_not_shown() {
 #[test]
 fn people_see_the_closing_lines_and_live_certificates() {
     let folder = folder(2);
-    let ran = folder.run("run a.svm --certify --certificates").succeeded();
+    let ran = folder.run("run a.svm --learner folklore --certify --certificates").succeeded();
     for line in ["compared with", "comparator's loss", "regret", "certificate", "bound"] {
         assert!(ran.stdout.contains(&format!("\n{line:<22} ")), "{line} in {}", ran.stdout);
     }

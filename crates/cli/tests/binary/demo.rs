@@ -9,7 +9,7 @@ fn two_learners_and_a_plot() {
     assert_eq!(folder.names(), ["noregret-demo.svg"]);
     let plot = String::from_utf8(folder.read("noregret-demo.svg")).unwrap();
     assert!(plot.starts_with("<svg") || plot.starts_with("<?xml"), "{plot:.80}");
-    for learner in ["folklore", "ogd"] {
+    for learner in ["auto", "ogd"] {
         assert!(plot.contains(learner), "the plot names {learner}");
         assert!(ran.stderr.contains(&format!("\n{learner}: ")), "{}", ran.stderr);
         assert!(ran.stdout.lines().any(|line| line.starts_with(learner)), "{}", ran.stdout);

@@ -16,12 +16,15 @@ fn commands(folder: &Folder) -> Vec<String> {
 /// An option that takes a value has a default that is printed, or does nothing until it is given.
 #[test]
 fn every_default_is_printed() {
-    const NOTHING: [&str; 15] = [
+    const NOTHING: [&str; 18] = [
         "--set",
         "--load",
         "--save",
         "--batch-model",
         "--weight",
+        "--abstain-cost",
+        "--abstain-rate",
+        "--risk-plot",
         "--categorical",
         "--output",
         "--learner <NAME>",
@@ -59,7 +62,7 @@ fn every_default_is_printed() {
     }
     let run = folder.run("run --help").succeeded().stdout;
     for default in
-        ["[default: folklore]", "[default: 1000]", "[default: fail]", "[default: warn]", "[default: 4096]"]
+        ["[default: auto]", "[default: 1000]", "[default: fail]", "[default: warn]", "[default: 4096]"]
     {
         assert!(run.contains(default), "{default}");
     }

@@ -63,7 +63,12 @@ fn shards_become_one_model() {
 fn adaptive_scaling_is_said_to_be_approximate() {
     let folder = shards();
     for name in ["a", "b"] {
-        good(&folder, &format!("run {name}.svm --quiet --scale standard --set radius=20 --save {name}"));
+        good(
+            &folder,
+            &format!(
+                "run {name}.svm --quiet --learner folklore --scale standard --set radius=20 --save {name}"
+            ),
+        );
     }
     let ran = good(&folder, "merge a b --output sum");
     assert!(ran.stderr.contains("by its own statistics (standard)"), "{}", ran.stderr);

@@ -45,3 +45,20 @@ fn every_stream_is_learnt() {
         }
     }
 }
+
+/// Untuned, boosted trees are below one tree and below the best linear learner, and below 6 % on segment.
+#[test]
+fn boosting_beats_its_weak_learner_and_lines() {
+    let folder = Folder::new();
+    for (name, target) in [("segment.scale.libsvm.gz", 0.06), ("vehicle.scale.libsvm.gz", 0.36)] {
+        let Some(path) = shared(&format!("data/{name}")) else { return };
+        let error = |options: &str| {
+            let summary = folder.summary(&format!("{} {options}", path.display()));
+            summary["error_rate"].as_f64().unwrap()
+        };
+        let boosted = error("--learner adaboost-olm");
+        let (one, linear) = (error("--learner adaboost-olm --set copies=1"), error("--learner folklore"));
+        eprintln!("{name}: {boosted:.4} boosted, {one:.4} one tree, {linear:.4} linear");
+        assert!(boosted < target && boosted < one && boosted < linear, "{name}: {boosted} {one} {linear}");
+    }
+}

@@ -61,7 +61,7 @@ fn features_that_come_later() {
         .enumerate()
         .map(|(at, (label, x))| libsvm(&[(*label, x[..columns(at / HALF)].to_vec())]))
         .collect();
-    let known = "--set radius=5 --set classes=3 --set features=4 --scale maxabs";
+    let known = "--learner folklore --set radius=5 --set classes=3 --set features=4 --scale maxabs";
     same_in_halves(&format!("{known} --format libsvm"), &numbered);
     let named: String = numbered.lines().map(|line| line.replacen(' ', " | ", 1) + "\n").collect();
     same_in_halves(&format!("{known} --format vw"), &named);
@@ -103,7 +103,7 @@ fn the_decisions_are_told() {
     let folder = Folder::with("a.svm", libsvm(&rows(20, 3, 4)));
     folder.run("run a.svm --quiet --save model").succeeded();
     let ran = folder.run("run a.svm --load model --save model").succeeded();
-    for part in ["model, after 20 rounds", "learner  folklore: ", "numbered from 1 (as saved)"] {
+    for part in ["model, after 20 rounds", "learner  auto: ", "numbered from 1 (as saved)"] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     assert_eq!(folder.run("inspect model --json").objects()[0]["rounds"], 40);

@@ -21,17 +21,20 @@ fn the_table_says_what_was_decided_and_how_it_went() {
         "a.csv: format csv, delimiter comma, header yes, label column \"label\" (number 3), numeric columns 1, categorical columns \"hue\"",
         "4 rows, 2 classes, 3 features, 2.0 non-zero a row",
         "with intercept, dense rows",
-        "learner  folklore: curvature=0.",
+        "learner  auto: budget=12.5 members=labels+pairs+shared@1+",
         "The model is in model.",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     let learner = ran.stderr.lines().find(|line| line.contains("learner  ")).unwrap();
-    assert!(learner.split_whitespace().all(|word| word.len() < 24), "too many digits to be read: {learner}");
+    assert!(
+        learner.split_whitespace().all(|word| word.len() < 24 || word.starts_with("members=")),
+        "too many digits to be read: {learner}"
+    );
     let table: Vec<&str> = ran.stderr.lines().skip_while(|line| !line.contains("rounds ")).collect();
     assert_eq!(
         table[0].split_whitespace().collect::<Vec<_>>().join(" "),
-        "rounds error last 1000 log-loss last 1000"
+        "rounds error last 1000 log-loss last 1000 largest weight"
     );
     let rounds: Vec<&str> = table[1..].iter().filter_map(|row| row.split_whitespace().next()).collect();
     assert_eq!(rounds, ["1", "2", "4", "The"], "the last row is there though it is no power");
@@ -80,7 +83,11 @@ fn json_has_every_number() {
     }
     let parameters = summary["resolved_parameters"].as_object().unwrap();
     let names: Vec<&String> = parameters.keys().collect();
-    assert_eq!(names, ["curvature", "linear_term", "norm", "radius", "regularization"]);
+    assert_eq!(names, ["budget", "members", "radius"]);
+    // Who leads is shown as it goes.
+    let weights = summary["weights"].as_object().unwrap().values();
+    let total: f64 = weights.map(|weight| weight.as_f64().unwrap()).sum();
+    assert!((total - 1.0).abs() < 1e-9, "{summary}");
 }
 
 #[test]
@@ -133,7 +140,10 @@ fn a_pipe_gives_the_numbers_of_the_file() {
     let text = libsvm(&rows(300, 3, 4));
     let folder = Folder::with("a.svm", &text);
     for scale in ["none", "unit", "maxabs", "standard"] {
-        let known = format!("--scale {scale} --set radius=4 --set classes=3 --set features=4 --json --quiet");
+        // What reads ahead of files only differs in the last bits.
+        let known = format!(
+            "--learner folklore --scale {scale} --set radius=4 --set classes=3 --set features=4 --json --quiet"
+        );
         let file = folder.run(&format!("run a.svm {known}")).succeeded().summary();
         for (data, options) in [(text.as_bytes(), ""), (&gzip(&text), "--format libsvm")] {
             let pipe = folder.run_with(&format!("run - {known} {options}"), data).succeeded().summary();
@@ -231,4 +241,77 @@ fn options_of_reading_are_heeded() {
     assert_eq!(folder.summary("a.txt --label 1 --header yes")["rounds"], 2);
     assert_eq!(folder.run("run a.txt --label 1 --header no -q").succeeded().stderr, "");
     assert_eq!(folder.run("run a.txt --label 1 --delimiter ; --format csv -q").succeeded().code, 0);
+}
+
+#[test]
+fn abstaining_buys_a_lower_risk() {
+    let folder = Folder::with("a.svm", libsvm(&rows(2000, 3, 4)));
+    let summary = folder.summary("a.svm --abstain-cost 0.1 --risk-plot risk.svg");
+    let abstention = &summary["abstention"];
+    let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
+    assert_eq!((&abstention["rule"], number(abstention, "asked")), (&"cost".into(), 0.1));
+    let (coverage, risk) = (number(abstention, "coverage"), number(abstention, "risk"));
+    assert!(coverage < 1.0 && risk < number(&summary, "error_rate"), "{abstention}");
+    let cost = risk * coverage + 0.1 * (1.0 - coverage);
+    assert!((number(abstention, "mean_cost") - cost).abs() < 1e-12 && cost < number(&summary, "error_rate"));
+    assert!(abstention["guarantee"].as_str().unwrap().starts_with("none"));
+    let curve = abstention["curve"].as_array().unwrap();
+    let last = curve.last().unwrap();
+    assert_eq!((number(last, "coverage"), number(last, "risk")), (1.0, number(&summary, "error_rate")));
+    assert!(String::from_utf8(folder.read("risk.svg")).unwrap().contains("<svg"));
+    let rate = &folder.summary("a.svm --abstain-rate 0.3")["abstention"];
+    assert!((number(rate, "coverage") - 0.7).abs() < 61.0 / 2000.0, "{rate}");
+    let table = folder.run("run a.svm --abstain-rate 0.3").succeeded().stdout;
+    for name in ["coverage", "error rate, answered", "guarantee"] {
+        assert!(table.contains(name), "{name}: {table}");
+    }
+    let fails =
+        |options: &str, sentence: &str| folder.run(&format!("run a.svm {options}")).failed(1, sentence);
+    fails(
+        "--learner perceptron --abstain-cost 0.1",
+        "--abstain-cost: perceptron does not forecast probabilities",
+    );
+    fails(
+        "--learner soba --abstain-cost 0.1",
+        "--abstain-cost: is for learners that see the label; soba hears right or wrong",
+    );
+    fails("--risk-plot risk.pdf", "--risk-plot risk.pdf: must end in .svg or .png");
+}
+
+#[test]
+fn boosting_shows_its_edges() {
+    let folder = Folder::with("a.svm", libsvm(&rows(300, 3, 4)));
+    let options = "a.svm --learner adaboost-olm --set copies=8 --set play=mixture --save model";
+    let summary = folder.summary(options);
+    assert!(summary["log_loss"].is_f64(), "a mixture forecasts probabilities");
+    let edges = summary["numbers"]["edges"].as_array().unwrap();
+    assert!(edges.len() == 8 && edges[0].as_f64() > Some(0.2), "{edges:?}");
+    let inspected = folder.run("inspect model --json").succeeded().objects();
+    assert_eq!(inspected[0]["numbers"], summary["numbers"]);
+    assert!(folder.run("inspect model").succeeded().stdout.contains("edges "));
+    assert_eq!(summary["resolved_parameters"]["weak.grace"], 5);
+    let predicted = folder.run("predict model a.svm --probabilities").succeeded().stdout;
+    assert_eq!(predicted.lines().count(), 300);
+    // Late labels go through what was kept of a prediction.
+    assert_eq!(folder.summary(&format!("{options} --delay 7"))["rounds"], 300);
+}
+
+#[test]
+fn calibration_is_shown_where_asked() {
+    let folder = Folder::with("a.svm", libsvm(&rows(600, 3, 4)));
+    let summary = folder.summary("a.svm --calibration=classes");
+    let rounds = |curve: &Value| -> u64 {
+        curve["bins"].as_array().unwrap().iter().map(|bin| bin["rounds"].as_u64().unwrap()).sum()
+    };
+    let report = &summary["calibration"];
+    let ece = report["ece"].as_f64().unwrap();
+    assert!(ece > 0.0 && ece < 0.1 && rounds(report) == 600, "{report}");
+    let classes = report["classes"].as_array().unwrap();
+    assert!(classes.len() == 3 && classes.iter().all(|curve| rounds(curve) == 600), "{report}");
+    assert!(folder.summary("a.svm").get("calibration").is_none());
+    let ran = folder.run("run a.svm --quiet --calibration").succeeded();
+    assert!(ran.stdout.contains("calibration            expected error 0.0"), "{}", ran.stdout);
+    folder
+        .run("run a.svm --quiet --calibration --learner perceptron")
+        .failed(1, "--calibration: is about probabilities; perceptron forecasts none");
 }

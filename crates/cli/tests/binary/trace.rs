@@ -175,3 +175,116 @@ fn bandit_settings_and_numbers_are_checked() {
     }
     fails("--learner gaptron-hinge --set mode=half", "", 1, "mode = half: must be one of full, bandit");
 }
+
+/// The reference `name`, if it is shared.
+fn reference(name: &str) -> Option<Value> {
+    let path = shared(&format!("vectors/{name}.json"))?;
+    Some(serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+}
+
+/// Whether all numbers of two lists, nested or not, are near.
+fn near(mine: &Value, theirs: &Value) -> bool {
+    match (mine, theirs) {
+        (Value::Array(mine), Value::Array(theirs)) => {
+            mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| near(mine, theirs))
+        }
+        (mine, theirs) => {
+            let (mine, theirs) = (mine.as_f64().unwrap(), theirs.as_f64().unwrap());
+            (mine - theirs).abs() <= 1e-9 * (1.0 + theirs.abs())
+        }
+    }
+}
+
+#[test]
+fn adahedge_follows_the_reference() {
+    let Some(reference) = reference("adahedge_uniform") else { return };
+    let rounds = reference["rounds"].as_array().unwrap();
+    let input: String =
+        rounds.iter().map(|round| format!("{}\n", json!({"losses": round["loss"]}))).collect();
+    let got = Folder::new().run_with("trace --learner adahedge", input).succeeded().objects();
+    assert_eq!(got.len(), rounds.len());
+    for (got, want) in got.iter().zip(rounds) {
+        assert!(
+            near(&got["weights"], &want["weights"]) && near(&got["loss"], &want["learner_loss"]),
+            "{got}"
+        );
+    }
+}
+
+#[test]
+fn abstention_follows_the_reference() {
+    let Some(reference) = reference("abstain_binary") else { return };
+    let rounds = reference["rounds"].as_array().unwrap();
+    let row = |r: &Value| json!({"experts": r["expert"], "y": r["y"], "u": r["u"], "cost": r["cost"]});
+    let input: String = rounds.iter().map(|round| format!("{}\n", row(round))).collect();
+    let got = Folder::new().run_with("trace --learner adahedge-abstain", input).succeeded().objects();
+    assert_eq!(got.len(), rounds.len());
+    for (got, want) in got.iter().zip(rounds) {
+        assert_eq!(got["played"], want["played"]);
+        for (mine, theirs) in
+            [("weights", "weights"), ("abstain_probability", "abstain_prob"), ("loss", "expected_loss")]
+        {
+            assert!(near(&got[mine], &want[theirs]), "{mine}: {got}");
+        }
+    }
+}
+
+#[test]
+fn boosting_follows_the_reference() {
+    let Some(reference) = reference("adaboost_olmpp") else { return };
+    let params = &reference["params"];
+    let folder = Folder::with("candidates.json", params["candidates"].to_string());
+    let rounds = reference["rounds"].as_array().unwrap();
+    let row = |t: usize| json!({"x": reference["x"][t], "y": reference["y"][t], "u": reference["u"][t]});
+    let input: String = (0..rounds.len()).map(|t| format!("{}\n", row(t))).collect();
+    let options = format!(
+        "trace --learner adaboost-olm --set weak=best-stump --set candidates=candidates.json --set copies={} \
+         --set horizon={} --set classes={} --set features={}",
+        params["N"], params["T"], reference["K"], reference["d"]
+    );
+    let got = folder.run_with(&options, input).succeeded().objects();
+    assert_eq!(got.len(), rounds.len());
+    for (got, want) in got.iter().zip(rounds) {
+        for name in ["s", "prefix_labels", "prefix_weights", "p"] {
+            assert!(near(&got[name], &want[name]), "{name}: {got}");
+        }
+        assert!(got["played"].is_u64());
+    }
+}
+
+#[test]
+fn experts_are_checked() {
+    let fails = |learner: &str, rows: &str, line: usize, message: &str| {
+        let ran = Folder::new().run_with(&format!("trace --learner {learner}"), rows.to_owned());
+        ran.complained(2, &format!("standard input:{line}: {message}"));
+    };
+    let first = "{\"losses\": [0, 1]}\n";
+    fails(
+        "adahedge",
+        &format!("{first}{{\"losses\": [0]}}"),
+        2,
+        "losses has 1 numbers; 2 experts were there before",
+    );
+    fails("adahedge", "{\"losses\": [0, 2]}", 1, "losses has the number 2: must be in [0, 1]");
+    fails("adahedge", "{}", 1, "either experts with their votes and y, or losses, were needed");
+    fails("adahedge-abstain", "{\"experts\": [0.5]}", 1, "y: must be given with experts, -1 or 1");
+    fails("adahedge-abstain", "{\"experts\": [0.5], \"y\": 0}", 1, "y = 0: must be -1 or 1");
+    fails(
+        "adahedge-abstain",
+        "{\"experts\": [-2], \"y\": 1}",
+        1,
+        "experts has the number -2: must be in [-1, 1]",
+    );
+    fails("adahedge-abstain", "{\"experts\": [1], \"y\": 1, \"cost\": 2}", 1, "cost = 2: must be in [0, 1]");
+    let run = Folder::with("a.csv", "x,y\n1,a\n2,b\n").run("run a.csv --learner adahedge");
+    run.failed(
+        1,
+        "--learner adahedge: follows experts, and needs their losses instead of rows: see `noregret trace`",
+    );
+    let missing = Folder::new().run("trace --learner adaboost-olm --set candidates=no.json");
+    assert!(
+        missing.code == 2 && missing.stderr.contains("--set candidates: no.json: cannot be read: "),
+        "{}",
+        missing.stderr
+    );
+}

@@ -117,10 +117,18 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         self.learner.prepare(coming);
     }
 
+    fn set_threads(&mut self, threads: usize) {
+        self.learner.set_threads(threads);
+    }
+
     /// Snapshots grow with the learner: new classes and features might have been there all along.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         self.learner.grow(classes, features)
             && self.snapshots.iter_mut().all(|snapshot| snapshot.grow(classes, features))
+    }
+
+    fn weights(&self) -> Vec<(String, f64)> {
+        self.learner.weights()
     }
 
     fn certificate(&self) -> Option<f64> {
@@ -129,6 +137,14 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         self.learner.guarantee()
+    }
+
+    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        self.learner.numbers()
+    }
+
+    fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+        self.learner.explain(at)
     }
 }
 

@@ -56,9 +56,8 @@ use crate::bounds::aioli_certificate;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::curvature::{self, Curvature};
-use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::scalar_root::shrink;
-use crate::kernel::vector::{axpy, dot, take};
+use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::logistic::sigmoid;
 use crate::merge::{self, Merge, MergeError};
@@ -95,9 +94,8 @@ pub struct Aioli {
     kappa: f64,
     /// $\rho$.
     improper_weight: f64,
-    /// $A^{-1}$.
-    inverse: LowRankInverse,
-    b: Vec<f64>,
+    /// $A^{-1}$ and $b$.
+    state: SecondOrder,
     /// $-\sum_t (r_t s_t + \kappa p_0p_1 s_t^2)$.
     slack: f64,
     rounds: u64,
@@ -105,28 +103,6 @@ pub struct Aioli {
     parts: u64,
     /// The scratch of rounds whose prediction is outgrown.
     spare: Vec<f64>,
-}
-
-/// The scratch of a prediction. The first two parts are what `update` reuses.
-struct Scratch<'a> {
-    w: &'a mut [f64],
-    v: &'a mut [f64],
-    rest: &'a mut [f64],
-}
-
-impl Aioli {
-    fn scratch_len(&self) -> usize {
-        self.problem.features + 1 + self.inverse.scratch_len()
-    }
-
-    /// Writes what depends on $x$ and the state but not on the score: $w$ and $v$.
-    fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Scratch<'a> {
-        let rest = &mut { scratch };
-        let (w, v) = (take(rest, self.problem.features), take(rest, 1));
-        let s = Scratch { w, v, rest: std::mem::take(rest) };
-        self.inverse.columns_and_gram(x, s.w, s.v, s.rest);
-        s
-    }
 }
 
 impl Algorithm for Aioli {
@@ -167,14 +143,13 @@ impl Algorithm for Aioli {
             regularization,
             kappa,
             improper_weight,
-            inverse: LowRankInverse::new(1, d, regularization, 1),
-            b: vec![0.0; d],
+            state: SecondOrder::new(1, d, regularization),
             slack: 0.0,
             rounds: 0,
             parts: 1,
             spare: Vec::new(),
         };
-        learner.spare = vec![0.0; learner.scratch_len()];
+        learner.spare = vec![0.0; learner.state.scratch_len()];
         Ok(learner)
     }
 
@@ -183,7 +158,7 @@ impl Algorithm for Aioli {
     }
 
     fn numbers(problem: &Problem) -> usize {
-        LowRankInverse::numbers(1, problem.features)
+        SecondOrder::numbers(1, problem.features)
     }
 
     /// $A$, $b$, slack and rounds add up.
@@ -192,10 +167,9 @@ impl Algorithm for Aioli {
         let one = first.regularization;
         let regularization = Some(how.regularization(one, parts.len()));
         let mut merged = Self::new(AioliParams { regularization, ..first.params() }, problem, 0)?;
-        merge::add_inverses(&mut merged.inverse, parts.iter().map(|part| &part.inverse), how, one)?;
+        merge::add_up(&mut merged.state, parts.iter().map(|part| &part.state), how, one)?;
         merged.parts = 0;
         for part in parts {
-            axpy(1.0, &part.b, &mut merged.b);
             merged.slack += part.slack;
             merged.rounds = merged.rounds.saturating_add(part.rounds);
             merged.parts = merged.parts.saturating_add(part.parts);
@@ -210,12 +184,12 @@ impl Predictor for Aioli {
     }
 
     fn prediction(&self) -> Prediction {
-        Prediction::sized(2, self.scratch_len())
+        Prediction::sized(2, self.state.scratch_len())
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let Scratch { w, v, .. } = self.project(x, &mut out.scratch);
-        let s = shrink(dot(w, &self.b), 0.5 * self.improper_weight * v[0]); // eq. (1)
+        let projection = self.state.project(x, &mut out.scratch);
+        let s = shrink(projection.image[0], 0.5 * self.improper_weight * projection.gram[0]); // eq. (1)
         out.scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
         out.probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
         out.stamp = Some(self.rounds);
@@ -226,13 +200,14 @@ impl OnlineLearner for Aioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         // A prediction from an earlier state keeps its score, at which the loss is expanded; w and v are redone.
         let mut spare = std::mem::take(&mut self.spare);
-        let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
+        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
+        let by_products = if fresh && self.state.can_reuse(&at.scratch) {
             &at.scratch
         } else {
-            self.project(x, &mut spare);
+            self.state.project(x, &mut spare);
             &spare
         };
-        let (w, v) = (&by_products[..self.problem.features], by_products[self.problem.features]);
+        let v = self.state.gram(by_products)[0];
 
         let s = at.scores[1] - at.scores[0];
         let p = [at.probabilities[0], at.probabilities[1]];
@@ -241,9 +216,10 @@ impl OnlineLearner for Aioli {
         let r = y_vector[1] * p[0] - y_vector[0] * p[1];
         // c s first: s² may overflow where c underflows.
         self.slack -= y.weight * (r * s + c * s * s);
-        x.add_to(y.weight * (c * s + 0.5 * r), &mut self.b); // eq. (2)
+        let coefficient = y.weight * (c * s + 0.5 * r); // eq. (2)
         let c = y.weight * c;
-        self.inverse.downdate(w, &[(c / (1.0 + c * v)).sqrt()]); // eq. (3)
+        let mix = (c / (1.0 + c * v)).sqrt(); // eq. (3)
+        self.state.absorb(x, by_products, Lesson { coefficients: &[coefficient], mix: &[mix] });
         self.rounds += 1;
         self.spare = spare;
     }
@@ -265,37 +241,37 @@ impl OnlineLearner for Aioli {
     }
 
     fn lookahead(&self) -> usize {
-        self.inverse.lookahead()
+        self.state.lookahead()
     }
 
     fn prepare(&mut self, coming: &dyn Batch) {
-        self.inverse.prepare(coming);
+        self.state.prepare(coming);
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.state.set_threads(threads);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         if classes != 2 || features < self.problem.features {
             return false;
         }
-        self.inverse.grow(1, features, self.regularization, 1);
-        self.b.resize(features, 0.0);
+        self.state.grow(1, features, self.regularization);
         self.problem.features = features;
-        self.spare = vec![0.0; self.scratch_len()];
+        self.spare = vec![0.0; self.state.scratch_len()];
         true
     }
 
     /// Equation (4).
     fn certificate(&self) -> Option<f64> {
-        let mut image = vec![0.0; self.b.len()];
-        self.inverse.apply(&self.b, &mut image);
         let norm = self.params.norm.expect("resolved");
-        Some(aioli_certificate(self.regularization, norm * norm, self.slack, dot(&self.b, &image)))
+        Some(aioli_certificate(self.regularization, norm * norm, self.slack, self.state.square()))
     }
 }
 
 impl State for Aioli {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.inverse.tensors());
-        tensors.push(Tensor::vector("b", &mut self.b));
+        let mut tensors = self.state.tensors("b");
         tensors.push(Tensor::number("slack", &mut self.slack));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors.push(Tensor::count("parts", &mut self.parts));
@@ -303,7 +279,7 @@ impl State for Aioli {
     }
 
     fn restored(&mut self) -> bool {
-        self.inverse.is_consistent()
+        self.state.is_consistent()
     }
 }
 
@@ -346,7 +322,7 @@ mod tests {
         learner.predict(x, &mut at);
         assert_eq!((&at.scores[..], &at.probabilities[..]), (&[0.0, 0.0][..], &[0.5, 0.5][..]));
         learner.update(x, Target::class(1), &at);
-        assert_eq!(learner.b, [0.25]);
+        assert_eq!(learner.state.vector(), [0.25]);
         // Regret ≤ λB² + 0 + b²/A.
         assert_close(learner.certificate().expect("has one"), 1.0 + 1.0 / 17.0, 1e-15, "certificate");
         learner.predict(x, &mut at);
@@ -420,7 +396,7 @@ mod tests {
         let mut other = learner.clone();
         learner.update(x, Target::class(0), &at);
         other.update(x, Target::class(0), &kept);
-        assert_eq!(learner.b, other.b);
+        assert_eq!(learner.state.vector(), other.state.vector());
         let mut now = learner.prediction();
         let mut then = other.prediction();
         learner.predict(x, &mut now);
@@ -439,7 +415,7 @@ mod tests {
         let after = |y: Target<'_>| {
             let mut learner = learner.clone();
             learner.update(x, y, &at);
-            learner.b
+            learner.state.vector().to_vec()
         };
         let (zero, one) = (after(Target::class(0)), after(Target::class(1)));
         for ((soft, zero), one) in after(Target::distribution(&[0.25, 0.75])).iter().zip(zero).zip(one) {

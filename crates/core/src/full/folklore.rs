@@ -17,10 +17,10 @@
 //! | $B, R$ | `norm`, `radius` | bounds on the rows of the comparator and on $\lVert x \rVert_2$ |
 //! | $\lambda$ | `regularization` | weight of $\lVert W \rVert_F^2$ |
 //! | $\gamma$ | `gamma` | curvature of the surrogates |
-//! | $A_t^{-1}$ | `inverse` | in the $K-1$ coordinates of [`LogitBasis`]: $P = M_t^{-1}$ |
-//! | $G_t$ | `gradient` | in the same coordinates: $G = (V \otimes I)\,G'$ |
+//! | $A_t^{-1}$ | `state` | in the $K-1$ coordinates of [`LogitBasis`]: $P = M_t^{-1}$ |
+//! | $G_t$ | `state` | in the same coordinates: $G = (V \otimes I)\,G'$ |
 //! | $z_t = W_t x_t$ | `scores` | logits |
-//! | $Y$, $\tilde A$, $h$ | `y`, `a`, `h` | $P(I \otimes x)$, $\tfrac12(I \otimes x)^\top Y$, $Y^\top G'$ |
+//! | $\tilde A$, $h$ | `a`, `h` | $\tfrac12(I \otimes x)^\top Y$, $Y^\top G'$ for $Y = P(I \otimes x)$ |
 //!
 //! With $q = K - 1$ and Helmert's $V$, a round is
 //!
@@ -61,9 +61,9 @@ use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
-use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::softmax::covariance_times;
-use crate::kernel::vector::{axpy, dot, take};
+use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
@@ -99,10 +99,8 @@ pub struct Folklore {
     gamma: f64,
     linear_term: bool,
     inner: FixedPoint,
-    /// $P$.
-    inverse: LowRankInverse,
-    /// $G'$.
-    gradient: Vec<f64>,
+    /// $P$ and $G'$.
+    state: SecondOrder,
     /// $\sum_t \langle p - y, z \rangle - \gamma z^\top S z$.
     slack: f64,
     /// $\sum_t \mathrm{tr}(S N) = \sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$.
@@ -116,9 +114,8 @@ pub struct Folklore {
     work: Vec<f64>,
 }
 
-/// The scratch of a prediction. The first three parts are what `update` reuses.
+/// The scratch of a prediction, behind the by-products of the state. The first two parts are what `update` reuses.
 struct Scratch<'a> {
-    y: &'a mut [f64],
     a: &'a mut [f64],
     factor: &'a mut [f64],
     h: &'a mut [f64],
@@ -135,27 +132,8 @@ impl Folklore {
     }
 
     fn scratch_len(&self) -> usize {
-        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
-        n * q
-            + 2 * q * q
-            + 3 * q
-            + k
-            + self.inverse.scratch_len().max(self.inner.scratch_len()).max(2 * k * q)
-    }
-
-    fn layout<'a>(&self, scratch: &'a mut [f64]) -> Scratch<'a> {
-        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
-        let rest = &mut { scratch };
-        Scratch {
-            y: take(rest, n * q),
-            a: take(rest, q * q),
-            factor: take(rest, q * q),
-            h: take(rest, q),
-            g: take(rest, q),
-            z: take(rest, q),
-            diagonal: take(rest, k),
-            rest: std::mem::take(rest),
-        }
+        let (q, k) = (self.q(), self.problem.classes);
+        2 * q * q + 3 * q + k + self.inner.scratch_len().max(2 * k * q) + self.state.scratch_len()
     }
 
     fn make_room(&mut self) {
@@ -164,13 +142,30 @@ impl Folklore {
         self.work = vec![0.0; 2 * k + q + 2 * q * q];
     }
 
-    /// What depends on $x$ and the state but not on the scores: $Y$ and $\tilde A$.
-    fn project(&self, x: Features<'_>, s: &mut Scratch<'_>) {
-        self.inverse.columns(x, s.y, s.rest);
-        self.inverse.gram(x, s.y, s.a);
-        for entry in s.a.iter_mut() {
-            *entry *= 0.5;
+    /// What depends on $x$ and the state but not on the scores: $\tilde A$ and $h$.
+    fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Scratch<'a> {
+        let (q, k) = (self.q(), self.problem.classes);
+        let rest = &mut { scratch };
+        let s = Scratch {
+            a: take(rest, q * q),
+            factor: take(rest, q * q),
+            h: take(rest, q),
+            g: take(rest, q),
+            z: take(rest, q),
+            diagonal: take(rest, k),
+            rest: take(rest, self.inner.scratch_len().max(2 * k * q)),
+        };
+        let projection = self.state.project(x, std::mem::take(rest));
+        for (a, n) in s.a.iter_mut().zip(&*projection.gram) {
+            *a = 0.5 * n;
         }
+        s.h.copy_from_slice(projection.image);
+        s
+    }
+
+    /// Where the by-products of the state begin in the scratch.
+    fn own_scratch(&self) -> usize {
+        self.scratch_len() - self.state.scratch_len()
     }
 
     /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition; a bound only
@@ -220,8 +215,7 @@ impl Algorithm for Folklore {
             gamma,
             linear_term,
             inner: FixedPoint::reduced(LogitBasis::new(k)),
-            inverse: LowRankInverse::new(q, d, regularization, q),
-            gradient: vec![0.0; q * d],
+            state: SecondOrder::new(q, d, regularization),
             slack: 0.0,
             trace: 0.0,
             rounds: 0,
@@ -238,7 +232,7 @@ impl Algorithm for Folklore {
     }
 
     fn numbers(problem: &Problem) -> usize {
-        LowRankInverse::numbers(problem.classes - 1, problem.features)
+        SecondOrder::numbers(problem.classes - 1, problem.features)
     }
 
     /// $A$, $G$, slack, trace and rounds add up.
@@ -247,10 +241,9 @@ impl Algorithm for Folklore {
         let one = first.regularization;
         let regularization = Some(how.regularization(one, parts.len()));
         let mut merged = Self::new(FolkloreParams { regularization, ..first.params() }, problem, 0)?;
-        merge::add_inverses(&mut merged.inverse, parts.iter().map(|part| &part.inverse), how, one)?;
+        merge::add_up(&mut merged.state, parts.iter().map(|part| &part.state), how, one)?;
         merged.parts = 0;
         for part in parts {
-            axpy(1.0, &part.gradient, &mut merged.gradient);
             merged.slack += part.slack;
             merged.trace += part.trace;
             merged.rounds = merged.rounds.saturating_add(part.rounds);
@@ -270,20 +263,12 @@ impl Predictor for Folklore {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let (n, q) = (self.inverse.side(), self.q());
+        let q = self.q();
         let basis = self.inner.basis().expect("folklore works in the reduced basis");
         let Prediction { scores, probabilities, scratch, stamp, .. } = out;
-        let mut s = self.layout(scratch);
-        self.project(x, &mut s);
+        let s = self.project(x, scratch);
 
         // g' = -½ YᵀG' + ½ Vᵀ diag(V Ã Vᵀ)                                                          eq. (1)
-        product(
-            columns_mut(s.h, q, 1),
-            Into::Replace,
-            1.0,
-            columns(s.y, q, n),
-            columns(&self.gradient, n, 1),
-        );
         if self.linear_term {
             basis.expanded_diagonal(s.a, s.diagonal, s.rest);
             basis.reduce(s.diagonal, s.g);
@@ -312,22 +297,21 @@ impl Predictor for Folklore {
 
 impl OnlineLearner for Folklore {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let (n, q, k) = (self.inverse.side(), self.q(), self.problem.classes);
+        let (q, k) = (self.q(), self.problem.classes);
         let weight = y.weight;
         // A prediction from an earlier state keeps its scores, at which the loss is expanded; Y, Ã and C are redone.
-        let mut spare = std::mem::take(&mut self.spare);
+        let (mut spare, own) = (std::mem::take(&mut self.spare), self.own_scratch());
         // Growing changes the layout of by-products, but not the number of rounds.
-        let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
+        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
+        let by_products = if fresh && self.state.can_reuse(&at.scratch[own..]) {
             &at.scratch
         } else {
-            let mut s = self.layout(&mut spare);
-            self.project(x, &mut s);
+            let s = self.project(x, &mut spare);
             let (tails, column) = s.rest.split_at_mut(k);
             self.inner.covariance_factor(&at.probabilities, s.factor, tails, &mut column[..k]);
             &spare
         };
-        let (columns_y, rest) = by_products.split_at(n * q);
-        let (a, factor) = rest[..2 * q * q].split_at(q * q);
+        let (a, factor) = by_products[..2 * q * q].split_at(q * q);
         let rest = &mut &mut self.work[..];
         let (residual, curved, coefficient) = (take(rest, k), take(rest, k), take(rest, q));
         let (system, mix) = (take(rest, q * q), take(rest, q * q));
@@ -342,9 +326,7 @@ impl OnlineLearner for Folklore {
             *residual -= 2.0 * self.gamma * curved;
         }
         self.inner.reduce(residual, coefficient);
-        for (block, c) in self.gradient.chunks_exact_mut(self.problem.features).zip(&*coefficient) {
-            x.add_to(weight * c, block);
-        }
+        coefficient.iter_mut().for_each(|c| *c *= weight);
 
         // LLᵀ = I + 2γ C'ᵀ Ã C';  P -= FFᵀ with F = √γ Y C' L^{-T}                                   eq. (4)
         let gamma = weight * self.gamma;
@@ -361,7 +343,7 @@ impl OnlineLearner for Folklore {
             *mix = gamma.sqrt() * c;
         }
         linalg::divide_by_transposed_lower(mix, q, system, q);
-        self.inverse.downdate(columns_y, mix);
+        self.state.absorb(x, &by_products[own..], Lesson { coefficients: coefficient, mix });
         self.rounds += 1;
         self.spare = spare;
     }
@@ -389,26 +371,24 @@ impl OnlineLearner for Folklore {
     }
 
     fn lookahead(&self) -> usize {
-        self.inverse.lookahead()
+        self.state.lookahead()
     }
 
     fn prepare(&mut self, coming: &dyn Batch) {
-        self.inverse.prepare(coming);
+        self.state.prepare(coming);
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.state.set_threads(threads);
     }
 
     /// New classes and features start at the regulariser, exactly as if they had been there with all-zero features;
     /// the curvature keeps the value that it was made with (spec 16.3).
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let (k, d) = (self.problem.classes, self.problem.features);
-        if classes < k || features < d {
+        if classes < self.problem.classes || features < self.problem.features {
             return false;
         }
-        let mut gradient = vec![0.0; (classes - 1) * features];
-        for (old, new) in self.gradient.chunks_exact(d).zip(gradient.chunks_exact_mut(features)) {
-            new[..d].copy_from_slice(old);
-        }
-        self.gradient = gradient;
-        self.inverse.grow(classes - 1, features, self.regularization, classes - 1);
+        self.state.grow(classes - 1, features, self.regularization);
         self.inner = FixedPoint::reduced(LogitBasis::new(classes));
         self.problem = Problem { classes, features, ..self.problem.clone() };
         self.make_room();
@@ -417,18 +397,15 @@ impl OnlineLearner for Folklore {
 
     /// Equation (5).
     fn certificate(&self) -> Option<f64> {
-        let mut image = vec![0.0; self.gradient.len()];
-        self.inverse.apply(&self.gradient, &mut image);
         let norm = self.params.norm.expect("resolved");
         let prior = self.regularization * self.problem.classes as f64 * norm * norm;
-        Some(prior + self.slack + 0.25 * dot(&self.gradient, &image))
+        Some(prior + self.slack + 0.25 * self.state.square())
     }
 }
 
 impl State for Folklore {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.inverse.tensors());
-        tensors.push(Tensor::vector("gradient", &mut self.gradient));
+        let mut tensors = self.state.tensors("gradient");
         tensors.push(Tensor::number("slack", &mut self.slack));
         tensors.push(Tensor::number("trace", &mut self.trace));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
@@ -437,7 +414,7 @@ impl State for Folklore {
     }
 
     fn restored(&mut self) -> bool {
-        self.inverse.is_consistent()
+        self.state.is_consistent()
     }
 }
 

@@ -306,7 +306,7 @@ impl Algorithm for Gaf {
     }
 
     fn numbers(problem: &Problem) -> usize {
-        crate::kernel::lowrank_inverse::LowRankInverse::numbers(problem.classes - 1, problem.features)
+        crate::kernel::second_order::SecondOrder::numbers(problem.classes - 1, problem.features)
     }
 
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
@@ -367,6 +367,10 @@ impl OnlineLearner for Gaf {
 
     fn prepare(&mut self, coming: &dyn Batch) {
         self.forecaster.prepare(coming);
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.forecaster.set_threads(threads);
     }
 
     /// New classes and features start at the regulariser; the parameters keep the values that they were made with, and

@@ -17,7 +17,7 @@
 
 use crate::example::{Batch, Features, Target, Truth};
 use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
-use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::vector::{axpy, dot, max_abs, take};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::merge::{self, Merge, MergeError};
@@ -172,9 +172,8 @@ pub struct GaussianForecaster<L> {
     problem: Problem,
     /// $\lambda$.
     regularization: f64,
-    /// $A^{-1}$.
-    inverse: LowRankInverse,
-    b: Vec<f64>,
+    /// $A^{-1}$ and $b$.
+    state: SecondOrder,
     /// The sum of equation (5).
     slack: f64,
     /// $\ln\det(A_T/\lambda)$.
@@ -188,9 +187,8 @@ pub struct GaussianForecaster<L> {
     work: Vec<f64>,
 }
 
-/// The scratch of a prediction. The first three parts are what `update` reuses.
+/// The scratch of a prediction, before the by-products of the state. The first two parts are what `update` reuses.
 struct Scratch<'a> {
-    y: &'a mut [f64],
     a: &'a mut [f64],
     z0: &'a mut [f64],
     covariance: &'a mut [f64],
@@ -201,13 +199,12 @@ impl<L: MixableLoss> GaussianForecaster<L> {
     /// A forecaster for `problem` with `regularization` $= \lambda > 0$.
     pub fn new(loss: L, problem: Problem, regularization: f64) -> Self {
         let (q, d) = (loss.dimension(), problem.features);
-        let inverse = LowRankInverse::new(q, d, regularization, q);
+        let state = SecondOrder::new(q, d, regularization);
         let mut forecaster = Self {
             loss,
             problem,
             regularization,
-            inverse,
-            b: vec![0.0; q * d],
+            state,
             slack: 0.0,
             log_det: 0.0,
             rounds: 0,
@@ -241,21 +238,13 @@ impl<L: MixableLoss> GaussianForecaster<L> {
 
     /// Equation (5) for comparators with $\lVert \theta \rVert \le$ `norm`.
     pub fn certificate_for(&self, norm: f64) -> f64 {
-        let mut image = vec![0.0; self.b.len()];
-        self.inverse.apply(&self.b, &mut image);
-        self.regularization * norm * norm + self.slack + 0.25 * dot(&self.b, &image)
+        self.regularization * norm * norm + self.slack + 0.25 * self.state.square()
     }
 
     /// Makes room for more features, and for more dimensions of a larger `loss`; new ones are appended and start at the
     /// regulariser.
     pub fn grow_to(&mut self, loss: L, problem: Problem) {
-        let (q, d, old) = (loss.dimension(), problem.features, self.problem.features);
-        let mut b = vec![0.0; q * d];
-        for (old, new) in self.b.chunks_exact(old).zip(b.chunks_exact_mut(d)) {
-            new[..old.len()].copy_from_slice(old);
-        }
-        self.b = b;
-        self.inverse.grow(q, d, self.regularization, q);
+        self.state.grow(loss.dimension(), problem.features, self.regularization);
         (self.loss, self.problem) = (loss, problem);
         self.make_room();
     }
@@ -264,11 +253,10 @@ impl<L: MixableLoss> GaussianForecaster<L> {
     /// and then the merged forecaster pay in the theorem's data-dependent bound) and rounds. See [`merge`].
     pub(super) fn add_up(&mut self, parts: &[&Self], how: Merge) -> Result<(), MergeError> {
         let regularization = parts.first().ok_or(MergeError::Nothing)?.regularization;
-        let inverses = parts.iter().map(|part| &part.inverse);
-        merge::add_inverses(&mut self.inverse, inverses, how, regularization)?;
+        let states = parts.iter().map(|part| &part.state);
+        merge::add_up(&mut self.state, states, how, regularization)?;
         self.parts = 0;
         for part in parts {
-            axpy(1.0, &part.b, &mut self.b);
             self.slack += part.slack;
             self.log_det += part.log_det;
             self.rounds = self.rounds.saturating_add(part.rounds);
@@ -278,8 +266,13 @@ impl<L: MixableLoss> GaussianForecaster<L> {
     }
 
     fn scratch_len(&self) -> usize {
-        let (n, q) = (self.inverse.side(), self.loss.dimension());
-        n * q + 2 * q * q + q + self.inverse.scratch_len().max(self.loss.scratch_len())
+        self.own_scratch() + self.state.scratch_len()
+    }
+
+    /// Where the by-products of the state begin in the scratch.
+    fn own_scratch(&self) -> usize {
+        let q = self.loss.dimension();
+        2 * q * q + q + self.loss.scratch_len()
     }
 
     fn make_room(&mut self) {
@@ -290,13 +283,17 @@ impl<L: MixableLoss> GaussianForecaster<L> {
 
     /// Equation (1), but for the covariance.
     fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Scratch<'a> {
-        let (n, q) = (self.inverse.side(), self.loss.dimension());
+        let q = self.loss.dimension();
         let rest = &mut { scratch };
-        let (y, a, z0, covariance) = (take(rest, n * q), take(rest, q * q), take(rest, q), take(rest, q * q));
-        let s = Scratch { y, a, z0, covariance, rest: std::mem::take(rest) };
-        self.inverse.columns_and_gram(x, s.y, s.a, s.rest);
-        s.a.iter_mut().for_each(|entry| *entry *= 0.5);
-        product(columns_mut(s.z0, q, 1), Into::Replace, -0.5, columns(s.y, q, n), columns(&self.b, n, 1));
+        let (a, z0, covariance) = (take(rest, q * q), take(rest, q), take(rest, q * q));
+        let s = Scratch { a, z0, covariance, rest: take(rest, self.loss.scratch_len()) };
+        let projection = self.state.project(x, std::mem::take(rest));
+        for (a, n) in s.a.iter_mut().zip(&*projection.gram) {
+            *a = 0.5 * n;
+        }
+        for (z0, h) in s.z0.iter_mut().zip(&*projection.image) {
+            *z0 = -0.5 * h;
+        }
         s
     }
 }
@@ -327,17 +324,16 @@ impl<L: MixableLoss> Predictor for GaussianForecaster<L> {
 
 impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let (n, q) = (self.inverse.side(), self.loss.dimension());
-        let mut spare = std::mem::take(&mut self.spare);
-        let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
+        let q = self.loss.dimension();
+        let (mut spare, own) = (std::mem::take(&mut self.spare), self.own_scratch());
+        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
+        let by_products = if fresh && self.state.can_reuse(&at.scratch[own..]) {
             &at.scratch
         } else {
             self.project(x, &mut spare);
             &spare
         };
-        let (columns_y, rest) = by_products.split_at(n * q);
-        let (a, rest) = rest.split_at(q * q);
-        let z0 = &rest[..q];
+        let (a, z0) = by_products[..q * q + q].split_at(q * q);
         let rest = &mut &mut self.work[..];
         let (weighted, factor, system) = (take(rest, q * q), take(rest, q * q), take(rest, q * q));
         let (mix, z, gradient) = (take(rest, q * q), take(rest, q), take(rest, q));
@@ -357,9 +353,7 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
         product(columns_mut(whitened, q, 1), Into::Replace, 1.0, c.transpose(), columns(z, q, 1));
         coefficient.copy_from_slice(gradient);
         product(columns_mut(coefficient, q, 1), Into::Add, -beta, c, columns(whitened, q, 1));
-        for (block, c) in self.b.chunks_exact_mut(self.problem.features).zip(&*coefficient) {
-            x.add_to(y.weight * c, block);
-        }
+        coefficient.iter_mut().for_each(|c| *c *= y.weight);
         let surplus = self.loss.forecast_loss(&at.scores, y.truth) - self.loss.value(z, y.truth, rest);
         self.slack += y.weight * (surplus + dot(gradient, z) - 0.5 * beta * dot(whitened, whitened)); // eq. (5)
 
@@ -374,7 +368,7 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
             *mix = (0.5 * y.weight * beta).sqrt() * c;
         }
         linalg::divide_by_transposed_lower(mix, q, system, q);
-        self.inverse.downdate(columns_y, mix);
+        self.state.absorb(x, &by_products[own..], Lesson { coefficients: coefficient, mix });
         self.rounds += 1;
         self.spare = spare;
     }
@@ -384,18 +378,21 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
     }
 
     fn lookahead(&self) -> usize {
-        self.inverse.lookahead()
+        self.state.lookahead()
     }
 
     fn prepare(&mut self, coming: &dyn Batch) {
-        self.inverse.prepare(coming);
+        self.state.prepare(coming);
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.state.set_threads(threads);
     }
 }
 
 impl<L: MixableLoss> State for GaussianForecaster<L> {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.inverse.tensors());
-        tensors.push(Tensor::vector("b", &mut self.b));
+        let mut tensors = self.state.tensors("b");
         tensors.push(Tensor::number("slack", &mut self.slack));
         tensors.push(Tensor::number("log_det", &mut self.log_det));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
@@ -404,7 +401,7 @@ impl<L: MixableLoss> State for GaussianForecaster<L> {
     }
 
     fn restored(&mut self) -> bool {
-        self.inverse.is_consistent()
+        self.state.is_consistent()
     }
 }
 
@@ -566,11 +563,7 @@ mod tests {
 
     impl<L: MixableLoss> GaussianForecaster<L> {
         fn inverse_quadratic(&self, x: Features<'_>) -> f64 {
-            let mut dense = vec![0.0; self.problem.features];
-            x.add_to(1.0, &mut dense);
-            let mut image = dense.clone();
-            self.inverse.apply(&dense, &mut image);
-            dot(&dense, &image)
+            self.state.project(x, &mut vec![f64::NAN; self.state.scratch_len()]).gram[0]
         }
     }
 }

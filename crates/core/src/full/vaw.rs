@@ -45,8 +45,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
 use crate::guarantee::{Guarantee, setting};
-use crate::kernel::lowrank_inverse::LowRankInverse;
-use crate::kernel::vector::{axpy, dot, take};
+use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::merge::{self, Merge, MergeError};
 use crate::param::{ParamError, positive};
@@ -76,9 +75,8 @@ pub struct Vaw {
     problem: Problem,
     /// $\lambda$.
     regularization: f64,
-    /// $A^{-1}$.
-    inverse: LowRankInverse,
-    b: Vec<f64>,
+    /// $A^{-1}$ and $b$.
+    state: SecondOrder,
     /// $\sum_t \hat y_t^2 - 2 \hat y_t y_t$.
     slack: f64,
     rounds: u64,
@@ -86,20 +84,6 @@ pub struct Vaw {
     parts: u64,
     /// The scratch of rounds whose prediction is outgrown.
     spare: Vec<f64>,
-}
-
-impl Vaw {
-    fn scratch_len(&self) -> usize {
-        self.problem.features + 1 + self.inverse.scratch_len()
-    }
-
-    /// Writes $w$ and $v$ to the head of `scratch`, and returns them.
-    fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> (&'a [f64], f64) {
-        let rest = &mut { scratch };
-        let (w, v) = (take(rest, self.problem.features), take(rest, 1));
-        self.inverse.columns_and_gram(x, w, v, rest);
-        (w, v[0])
-    }
 }
 
 impl Algorithm for Vaw {
@@ -132,14 +116,13 @@ impl Algorithm for Vaw {
             },
             problem: Problem { radius: Some(radius), ..problem },
             regularization,
-            inverse: LowRankInverse::new(1, d, regularization, 1),
-            b: vec![0.0; d],
+            state: SecondOrder::new(1, d, regularization),
             slack: 0.0,
             rounds: 0,
             parts: 1,
             spare: Vec::new(),
         };
-        learner.spare = vec![0.0; learner.scratch_len()];
+        learner.spare = vec![0.0; learner.state.scratch_len()];
         Ok(learner)
     }
 
@@ -148,7 +131,7 @@ impl Algorithm for Vaw {
     }
 
     fn numbers(problem: &Problem) -> usize {
-        LowRankInverse::numbers(1, problem.features)
+        SecondOrder::numbers(1, problem.features)
     }
 
     /// $A$, $b$, slack and rounds add up.
@@ -157,10 +140,9 @@ impl Algorithm for Vaw {
         let one = first.regularization;
         let regularization = Some(how.regularization(one, parts.len()));
         let mut merged = Self::new(VawParams { regularization, ..first.params() }, problem, 0)?;
-        merge::add_inverses(&mut merged.inverse, parts.iter().map(|part| &part.inverse), how, one)?;
+        merge::add_up(&mut merged.state, parts.iter().map(|part| &part.state), how, one)?;
         merged.parts = 0;
         for part in parts {
-            axpy(1.0, &part.b, &mut merged.b);
             merged.slack += part.slack;
             merged.rounds = merged.rounds.saturating_add(part.rounds);
             merged.parts = merged.parts.saturating_add(part.parts);
@@ -175,12 +157,12 @@ impl Predictor for Vaw {
     }
 
     fn prediction(&self) -> Prediction {
-        Prediction { probabilities: Vec::new(), ..Prediction::sized(1, self.scratch_len()) }
+        Prediction { probabilities: Vec::new(), ..Prediction::sized(1, self.state.scratch_len()) }
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let (w, v) = self.project(x, &mut out.scratch);
-        let forecast = dot(w, &self.b) / (1.0 + v); // eq. (1)
+        let projection = self.state.project(x, &mut out.scratch);
+        let forecast = projection.image[0] / (1.0 + projection.gram[0]); // eq. (1)
         out.scores[0] = self.params.target_bound.map_or(forecast, |bound| forecast.clamp(-bound, bound));
         out.stamp = Some(self.rounds);
     }
@@ -193,16 +175,18 @@ impl OnlineLearner for Vaw {
         };
         // Of a prediction from an earlier state only the forecast is still true: w and v are redone.
         let mut spare = std::mem::take(&mut self.spare);
-        let (w, v) = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
-            let d = self.problem.features;
-            (&at.scratch[..d], at.scratch[d])
+        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
+        let by_products = if fresh && self.state.can_reuse(&at.scratch) {
+            &at.scratch
         } else {
-            self.project(x, &mut spare)
+            self.state.project(x, &mut spare);
+            &spare
         };
+        let v = self.state.gram(by_products)[0];
         let forecast = at.scores[0];
         self.slack += y.weight * (forecast * forecast - 2.0 * forecast * value);
-        x.add_to(y.weight * value, &mut self.b);
-        self.inverse.downdate(w, &[(y.weight / (1.0 + y.weight * v)).sqrt()]); // eq. (2)
+        let mix = (y.weight / (1.0 + y.weight * v)).sqrt(); // eq. (2)
+        self.state.absorb(x, by_products, Lesson { coefficients: &[y.weight * value], mix: &[mix] });
         self.rounds += 1;
         self.spare = spare;
     }
@@ -225,37 +209,37 @@ impl OnlineLearner for Vaw {
     }
 
     fn lookahead(&self) -> usize {
-        self.inverse.lookahead()
+        self.state.lookahead()
     }
 
     fn prepare(&mut self, coming: &dyn Batch) {
-        self.inverse.prepare(coming);
+        self.state.prepare(coming);
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.state.set_threads(threads);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         if classes != 1 || features < self.problem.features {
             return false;
         }
-        self.inverse.grow(1, features, self.regularization, 1);
-        self.b.resize(features, 0.0);
+        self.state.grow(1, features, self.regularization);
         self.problem.features = features;
-        self.spare = vec![0.0; self.scratch_len()];
+        self.spare = vec![0.0; self.state.scratch_len()];
         true
     }
 
     /// Equation (3).
     fn certificate(&self) -> Option<f64> {
-        let mut image = vec![0.0; self.b.len()];
-        self.inverse.apply(&self.b, &mut image);
         let norm = self.params.norm.expect("resolved");
-        Some(self.regularization * norm * norm + self.slack + dot(&self.b, &image))
+        Some(self.regularization * norm * norm + self.slack + self.state.square())
     }
 }
 
 impl State for Vaw {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.inverse.tensors());
-        tensors.push(Tensor::vector("b", &mut self.b));
+        let mut tensors = self.state.tensors("b");
         tensors.push(Tensor::number("slack", &mut self.slack));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors.push(Tensor::count("parts", &mut self.parts));
@@ -263,13 +247,14 @@ impl State for Vaw {
     }
 
     fn restored(&mut self) -> bool {
-        self.inverse.is_consistent()
+        self.state.is_consistent()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::vector::dot;
     use crate::testing::{assert_close, items, number, numbers, quadratic, shared_vector};
 
     fn vaw(params: VawParams, features: usize) -> Vaw {

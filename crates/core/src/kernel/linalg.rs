@@ -1,6 +1,6 @@
 //! The one door to the linear-algebra crate: dense `f64` products and factorisations on slices.
 //!
-//! Matrices are column-major unless a name says otherwise. One thread: parallelism is over runs.
+//! Matrices are column-major unless a name says otherwise. One thread: whoever wants more splits a product.
 
 use std::mem::MaybeUninit;
 
@@ -38,17 +38,25 @@ pub(crate) fn columns_mut(data: &mut [f64], rows: usize, cols: usize) -> MatMut<
     MatMut::from_column_major_slice_mut(&mut data[..rows * cols], rows, cols)
 }
 
+/// A part of `rows` x `cols` of a column-major matrix whose columns stand `stride` numbers apart; `data` starts with it.
+pub(crate) fn part(data: &[f64], stride: usize, rows: usize, cols: usize) -> MatRef<'_, f64> {
+    MatRef::from_column_major_slice_with_stride(data, rows, cols, stride)
+}
+
+/// The same, mutable.
+pub(crate) fn part_mut(data: &mut [f64], stride: usize, rows: usize, cols: usize) -> MatMut<'_, f64> {
+    MatMut::from_column_major_slice_with_stride_mut(data, rows, cols, stride)
+}
+
 /// `c = alpha a b` or `c += alpha a b`.
 pub(crate) fn product(c: MatMut<'_, f64>, into: Into, alpha: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     matmul::matmul(c, into.into(), a, b, alpha, Par::Seq);
 }
 
-/// `c -= f fᵀ` for a symmetric `c` of `side`² numbers and `f` of `side` x `rank`: one triangle is computed, the other
-/// mirrored, so that `c` stays symmetric to the bit.
-pub(crate) fn symmetric_downdate(c: &mut [f64], side: usize, f: &[f64], rank: usize) {
-    let f = columns(f, side, rank);
+/// `c -= f fᵀ` for the lower triangle of a symmetric `c`. What stands above the diagonal is not touched.
+pub(crate) fn symmetric_downdate(c: MatMut<'_, f64>, f: MatRef<'_, f64>) {
     triangular::matmul(
-        columns_mut(c, side, side),
+        c,
         BlockStructure::TriangularLower,
         Accum::Add,
         f,
@@ -58,17 +66,17 @@ pub(crate) fn symmetric_downdate(c: &mut [f64], side: usize, f: &[f64], rank: us
         -1.0,
         Par::Seq,
     );
-    mirror_lower(c, side);
 }
 
-/// Copies the lower triangle of a column-major square to the upper one, tile by tile so that both stay in cache.
-pub(crate) fn mirror_lower(c: &mut [f64], side: usize) {
+/// Copies the lower triangle of the leading square of `side` in a column-major matrix of `stride` rows to the upper one,
+/// tile by tile so that both stay in cache.
+pub(crate) fn mirror_lower(c: &mut [f64], stride: usize, side: usize) {
     const TILE: usize = 32;
     for left in (0..side).step_by(TILE) {
         for top in (left..side).step_by(TILE) {
             for col in left..(left + TILE).min(side) {
                 for row in top.max(col + 1)..(top + TILE).min(side) {
-                    c[col + side * row] = c[row + side * col];
+                    c[col + stride * row] = c[row + stride * col];
                 }
             }
         }
@@ -103,7 +111,7 @@ pub(crate) fn invert(a: &mut [f64], side: usize) -> bool {
     let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(side, Par::Seq));
     let factor = columns(&factor, side, side);
     llt::inverse::inverse(columns_mut(a, side, side), factor, Par::Seq, MemStack::new(&mut memory));
-    mirror_lower(a, side);
+    mirror_lower(a, side, side);
     true
 }
 

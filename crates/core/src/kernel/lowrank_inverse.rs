@@ -11,17 +11,26 @@
 //!
 //! Both are exact: the columns equal those of the plain recursion up to rounding.
 //!
-//! Layouts: $P_0$ is a full square, symmetric to the bit. $Y$ is $n \times q$ row-major, so that the product above reads
-//! the memory of $P_0$ as one $d \times nq$ matrix. $U$ is column-major.
+//! Layouts: matrices are column-major. $Y$ is $n \times q$, $U$ has columns of length $n$, and of $P_0$ little more than half
+//! is kept up to date, see `half_square.rs`.
+
+mod half_square;
+
+use half_square::HalfSquare;
 
 use super::linalg::{Into, cholesky, columns, columns_mut, invert, product, symmetric_downdate};
 use super::vector::{axpy, dot};
 use crate::example::{Batch, Features};
 use crate::state::Tensor;
 
-/// The buffer of delayed columns is kept within this many bytes. A wide product is what makes a flush cheap (at n = 3,200,
-/// four times this buys nothing more, a quarter of it halves the speed); a larger buffer only leaves the caches.
-const BUFFER_BYTES: usize = 1 << 22;
+/// As many columns are delayed if they pay: a wide product is what makes a flush cheap.
+const COLUMNS: usize = 384;
+
+/// What is delayed or prepared takes at most this part of the inverse each, unless it is small.
+const SHARE: usize = 12;
+
+/// What is small: 16 MiB.
+const SMALL: usize = 1 << 21;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -31,7 +40,7 @@ pub struct LowRankInverse {
     /// Columns that a round appends.
     rank: usize,
     /// $P_0$, side $n$.
-    base: Vec<f64>,
+    base: HalfSquare,
     /// $U$: room for `capacity` columns of length $n$, the first `used` of them filled, the others 0.
     buffer: Vec<f64>,
     used: u64,
@@ -58,16 +67,18 @@ impl LowRankInverse {
     /// subtracts at most `rank` columns.
     pub fn new(blocks: usize, features: usize, regularization: f64, rank: usize) -> Self {
         let side = blocks * features;
-        let mut base = vec![0.0; side * side];
-        for i in 0..side {
-            base[i * side + i] = 1.0 / regularization;
-        }
-        // A delayed round costs about 2 n r (1 + q) on top of 2 n² for the product, so delay a fraction of d / 2 rounds.
-        let rounds = (features / 4).clamp(1, 64);
-        let fits = (BUFFER_BYTES / (8 * side * rank)).max(1);
-        let capacity = rank * rounds.min(fits);
+        let base = HalfSquare::new(blocks, features, 1.0 / regularization);
+        let capacity = rank * Self::delay(blocks, features, rank);
         let buffer = vec![0.0; side * capacity];
         Self { blocks, features, rank, base, buffer, used: 0, capacity, ahead: Ahead::default() }
+    }
+
+    /// How many rounds are delayed. A delayed round costs about 2 n r (1 + q) on top of 2 n² for the product, so it is a
+    /// fraction of d / 2.
+    pub(super) fn delay(blocks: usize, features: usize, rank: usize) -> usize {
+        let pays = (features / 4).min(COLUMNS.div_ceil(rank).max(8));
+        let fits = (features / SHARE).max(SMALL / (blocks * blocks * features));
+        pays.min(fits).max(1)
     }
 
     /// How many numbers the state takes for `blocks` blocks of `features`: dominated by $n^2$.
@@ -80,6 +91,11 @@ impl LowRankInverse {
         self.blocks
     }
 
+    /// $d$.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
     /// $n = qd$.
     pub fn side(&self) -> usize {
         self.blocks * self.features
@@ -90,49 +106,19 @@ impl LowRankInverse {
         (self.blocks * self.capacity + self.features).max(self.blocks * self.blocks)
     }
 
-    /// Writes $Y = A^{-1} (I \otimes x)$, $n \times q$ row-major, to `y`.
+    /// Writes $Y = A^{-1} (I \otimes x)$, $n \times q$ column-major, to `y`.
     pub fn columns(&self, x: Features<'_>, y: &mut [f64], scratch: &mut [f64]) {
-        let (n, q, d) = (self.side(), self.blocks, self.features);
-        match self.ahead.find(x, d) {
-            Some(at) => y.copy_from_slice(&self.ahead.products[at * n * q..][..n * q]),
-            None => self.base_columns(x, y),
+        let (n, q) = (self.side(), self.blocks);
+        match self.ahead.find(x, self.features) {
+            Some(at) => y.copy_from_slice(self.ahead.columns(at, n * q)),
+            None => self.base.columns(x, y),
         }
         let used = self.used as usize;
         if used > 0 {
-            // E = (I ⊗ x)ᵀ U, q x used: U's memory read as a d x (q used) matrix.
-            let (e, dense) = scratch.split_at_mut(q * self.capacity);
-            match x {
-                Features::Dense(x) => self.project(x, e),
-                Features::Sparse { .. } => {
-                    dense.fill(0.0);
-                    x.add_to(1.0, dense);
-                    self.project(dense, e);
-                }
-            }
-            let y = columns_mut(y, q, n);
-            product(y, Into::Add, -1.0, columns(e, q, used), columns(&self.buffer, n, used).transpose());
-        }
-    }
-
-    fn project(&self, x: &[f64], e: &mut [f64]) {
-        let (q, d, used) = (self.blocks, self.features, self.used as usize);
-        let slabs = columns(&self.buffer, d, q * used);
-        product(columns_mut(e, q * used, 1), Into::Replace, 1.0, slabs.transpose(), columns(x, d, 1));
-    }
-
-    /// $P_0 (I \otimes x)$.
-    fn base_columns(&self, x: Features<'_>, y: &mut [f64]) {
-        let (n, q, d) = (self.side(), self.blocks, self.features);
-        match x {
-            Features::Dense(x) => {
-                let base = columns(&self.base, d, n * q);
-                product(columns_mut(y, n * q, 1), Into::Replace, 1.0, base.transpose(), columns(x, d, 1));
-            }
-            Features::Sparse { .. } => {
-                for (y, base) in y.iter_mut().zip(self.base.chunks_exact(d)) {
-                    *y = x.dot(base);
-                }
-            }
+            let e = &mut scratch[..q * used];
+            project(x, &self.buffer[..n * used], n, e);
+            let (u, e) = (columns(&self.buffer, n, used), columns(e, q, used));
+            product(columns_mut(y, n, q), Into::Add, -1.0, u, e.transpose());
         }
     }
 
@@ -142,17 +128,7 @@ impl LowRankInverse {
         let (n, d) = (self.side(), self.features);
         out.fill(0.0);
         for &(block, c) in coefficients {
-            let base = &self.base[block * d * n..][..d * n];
-            match x {
-                Features::Dense(x) => {
-                    product(columns_mut(out, n, 1), Into::Add, c, columns(base, n, d), columns(x, d, 1));
-                }
-                Features::Sparse { .. } => {
-                    for (i, value) in x.iter() {
-                        axpy(c * value, &base[i * n..][..n], out);
-                    }
-                }
-            }
+            self.base.add_product(block, x, c, out);
         }
         for column in self.buffer.chunks_exact(n).take(self.used as usize) {
             let e: f64 = coefficients.iter().map(|&(block, c)| c * x.dot(&column[block * d..][..d])).sum();
@@ -163,17 +139,11 @@ impl LowRankInverse {
     /// Writes $N = (I \otimes x)^\top Y$, $q \times q$, to `gram`: one triangle is computed, so it is symmetric to the bit.
     pub fn gram(&self, x: Features<'_>, y: &[f64], gram: &mut [f64]) {
         let (q, d) = (self.blocks, self.features);
-        gram.fill(0.0);
-        for (k, (slab, row)) in y.chunks_exact(d * q).zip(gram.chunks_exact_mut(q)).enumerate() {
-            for (i, x) in x.iter() {
-                for (out, y) in row[..=k].iter_mut().zip(&slab[i * q..]) {
-                    *out += x * y;
-                }
-            }
-        }
-        for k in 0..q {
-            for j in 0..k {
-                gram[j * q + k] = gram[k * q + j];
+        for (j, y) in y.chunks_exact(q * d).enumerate() {
+            for (k, y) in y.chunks_exact(d).enumerate().skip(j) {
+                // An empty sum is -0, by which a learner may divide.
+                let entry = x.dot(y) + 0.0;
+                (gram[j * q + k], gram[k * q + j]) = (entry, entry);
             }
         }
     }
@@ -185,42 +155,50 @@ impl LowRankInverse {
         let q = self.blocks;
         self.columns(x, y, scratch);
         self.gram(x, y, gram);
-        let system = &mut scratch[..q * q];
-        for (at, (entry, n)) in system.iter_mut().zip(&*gram).enumerate() {
-            *entry = n + f64::from(at % (q + 1) == 0);
-        }
-        let diagonal = gram.iter().step_by(q + 1);
-        if !(diagonal.copied().all(|n| n >= 0.0) && cholesky(system, q)) {
+        if !is_semidefinite(gram, &mut scratch[..q * q]) {
             y.fill(0.0);
             gram.fill(0.0);
         }
     }
 
-    /// Takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = YM$, for `y` $= Y$ of $n$ rows, row-major (all $q$ columns of
+    /// Takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = YM$, for `y` $= Y$ of columns of length $n$ (all $q$ columns of
     /// [`LowRankInverse::columns`], or the one of [`LowRankInverse::combination`]), and `mix` $= M$ with a row for each
     /// column of $Y$ and `rank` columns, column-major.
     pub fn downdate(&mut self, y: &[f64], mix: &[f64]) {
         let n = self.side();
-        let q = y.len() / n;
-        debug_assert_eq!(mix.len(), q * self.rank);
-        if self.used as usize + self.rank > self.capacity {
+        let (q, rank) = (y.len() / n, self.rank);
+        debug_assert_eq!(mix.len(), q * rank);
+        self.append(rank, |f, _| {
+            product(columns_mut(f, n, rank), Into::Replace, 1.0, columns(y, n, q), columns(mix, q, rank));
+        });
+        self.ahead.advance();
+    }
+
+    /// Buffers `count` columns, which `write` is given the room for, and the products of the prepared rows.
+    pub(super) fn append(&mut self, count: usize, write: impl FnOnce(&mut [f64], &[f64])) {
+        if self.used as usize + count > self.capacity {
             self.flush();
         }
-        let at = self.used as usize * n;
-        let f = columns_mut(&mut self.buffer[at..], n, self.rank);
-        product(f, Into::Replace, 1.0, columns(y, q, n).transpose(), columns(mix, q, self.rank));
-        self.used += self.rank as u64;
-        self.ahead.advance();
+        let (n, at) = (self.side(), self.used as usize * self.side());
+        write(&mut self.buffer[at..at + count * n], &self.ahead.products);
+        self.used += count as u64;
     }
 
     /// Applies the buffered columns to the base: $P_0 \leftarrow P_0 - UU^\top$.
     fn flush(&mut self) {
-        let n = self.side();
-        symmetric_downdate(&mut self.base, n, &self.buffer, self.used as usize);
-        self.used = 0;
-        // Unused columns are part of the saved state: a saved model must not depend on what once stood there.
-        self.buffer.fill(0.0);
+        let used = self.used as usize * self.side();
+        if used > 0 {
+            self.base.downdate(&self.buffer, self.used as usize);
+            self.used = 0;
+            // Unused columns are part of the saved state: a saved model must not depend on what once stood there.
+            self.buffer[..used].fill(0.0);
+        }
         self.ahead.len = 0;
+    }
+
+    /// Shares large products among as many `threads`, 1 being the default; results agree up to rounding.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.base.threads = threads.max(1);
     }
 
     /// $A^{-1}$ itself, of side $n$. Flushes, so asking for it every round forgoes the delayed updates.
@@ -228,15 +206,15 @@ impl LowRankInverse {
         if self.used > 0 {
             self.flush();
         }
-        &self.base
+        self.base.full()
     }
 
     /// $A$, of side $n$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no positive
     /// definite $A^{-1}$.
     pub fn precision(&self) -> Option<Vec<f64>> {
         let n = self.side();
-        let mut matrix = self.base.clone();
-        symmetric_downdate(&mut matrix, n, &self.buffer, self.used as usize);
+        let mut matrix = self.base.lower();
+        symmetric_downdate(columns_mut(&mut matrix, n, n), columns(&self.buffer, n, self.used as usize));
         (invert(&mut matrix, n) && matrix.iter().all(|a| a.is_finite())).then_some(matrix)
     }
 
@@ -245,7 +223,7 @@ impl LowRankInverse {
         if !(invert(&mut matrix, self.side()) && matrix.iter().all(|p| p.is_finite())) {
             return false;
         }
-        self.base = matrix;
+        self.base.replace(matrix);
         self.buffer.fill(0.0);
         self.used = 0;
         self.ahead.len = 0;
@@ -255,7 +233,10 @@ impl LowRankInverse {
     /// Writes $A^{-1} v$ to `out`.
     pub fn apply(&self, v: &[f64], out: &mut [f64]) {
         let (n, used) = (self.side(), self.used as usize);
-        product(columns_mut(out, n, 1), Into::Replace, 1.0, columns(&self.base, n, n), columns(v, n, 1));
+        out.fill(0.0);
+        for (block, v) in v.chunks_exact(self.features).enumerate() {
+            self.base.add_product(block, Features::Dense(v), 1.0, out);
+        }
         for column in self.buffer.chunks_exact(n).take(used) {
             axpy(-dot(column, v), column, out);
         }
@@ -266,16 +247,14 @@ impl LowRankInverse {
         self.capacity / self.rank
     }
 
-    /// Multiplies the coming rows with $P_0$ at once. A batch much shorter than [`LowRankInverse::lookahead`] is not
-    /// worth its flush and is ignored.
-    pub fn prepare(&mut self, coming: &dyn Batch) {
+    /// Multiplies the coming rows with $P_0$ at once, and returns whether it did: a batch much shorter than
+    /// [`LowRankInverse::lookahead`] is not worth its flush and is ignored.
+    pub fn prepare(&mut self, coming: &dyn Batch) -> bool {
         let len = coming.len().min(self.lookahead());
-        if len < 2 || 2 * len < self.lookahead() {
-            return;
+        if !self.worth_preparing(len) {
+            return false;
         }
-        if self.used > 0 {
-            self.flush();
-        }
+        self.flush();
         let (n, q, d) = (self.side(), self.blocks, self.features);
         let ahead = &mut self.ahead;
         ahead.rows.clear();
@@ -284,21 +263,46 @@ impl LowRankInverse {
             coming.features(at).add_to(1.0, row);
         }
         ahead.products.resize(self.capacity / self.rank * n * q, 0.0);
-        let base = columns(&self.base, d, n * q);
-        let products = columns_mut(&mut ahead.products, n * q, len);
-        product(products, Into::Replace, 1.0, base.transpose(), columns(&ahead.rows, d, len));
+        self.base.products(&ahead.rows, &mut ahead.products[..len * n * q]);
         (ahead.len, ahead.next) = (len, 0);
+        true
+    }
+
+    /// Whether a batch of `len` rows is worth a flush.
+    pub(super) fn worth_preparing(&self, len: usize) -> bool {
+        len >= 2 && 2 * len >= self.lookahead()
+    }
+
+    /// The prepared row that equals `x`.
+    pub(super) fn find(&self, x: Features<'_>) -> Option<usize> {
+        self.ahead.find(x, self.features)
+    }
+
+    /// The prepared rows, one after the other, and their products.
+    pub(super) fn prepared(&self) -> (&[f64], &[f64]) {
+        let len = self.ahead.len;
+        (&self.ahead.rows[..len * self.features], &self.ahead.products[..len * self.side() * self.blocks])
+    }
+
+    /// The prepared row to expect next.
+    pub(super) fn next(&self) -> usize {
+        self.ahead.next
+    }
+
+    /// Expects the prepared row `next` from now on.
+    pub(super) fn expect(&mut self, next: usize) {
+        self.ahead.next = next;
     }
 
     /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new diagonal.
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64, rank: usize) {
         self.flush();
         let mut grown = Self::new(blocks, features, regularization, rank);
-        let (n, grown_n) = (self.side(), grown.side());
+        grown.set_threads(self.base.threads);
         let place = |i: usize| i / self.features * features + i % self.features;
-        for col in 0..n {
-            for row in 0..n {
-                grown.base[place(col) * grown_n + place(row)] = self.base[col * n + row];
+        for col in 0..self.side() {
+            for row in 0..self.side() {
+                grown.base.set(place(row), place(col), self.base.entry(row, col));
             }
         }
         *self = grown;
@@ -308,7 +312,7 @@ impl LowRankInverse {
     pub fn tensors(&mut self) -> [Tensor<'_>; 3] {
         let n = self.side();
         [
-            Tensor::symmetric("inverse", n, &mut self.base),
+            Tensor::symmetric("inverse", n, self.base.full()),
             Tensor::real("inverse_pending", vec![self.capacity, n], &mut self.buffer),
             Tensor::count("inverse_pending_columns", &mut self.used),
         ]
@@ -336,9 +340,42 @@ impl Ahead {
         })
     }
 
+    /// $P_0 (I \otimes x)$, of `len` numbers.
+    fn columns(&self, at: usize, len: usize) -> &[f64] {
+        &self.products[at * len..][..len]
+    }
+
     fn advance(&mut self) {
         if self.next < self.len {
             self.next += 1;
+        }
+    }
+}
+
+/// Whether the symmetric `gram` $= N$ of $q \times q$ numbers has a diagonal of no sign, and $I + N$ is positive definite;
+/// `system` is room for as much.
+pub(super) fn is_semidefinite(gram: &[f64], system: &mut [f64]) -> bool {
+    let q = gram.len().isqrt();
+    for (at, (entry, n)) in system.iter_mut().zip(gram).enumerate() {
+        *entry = n + f64::from(at % (q + 1) == 0);
+    }
+    gram.iter().step_by(q + 1).all(|n| *n >= 0.0) && cholesky(system, q)
+}
+
+/// Writes $E = (I \otimes x)^\top U$, $q \times r$ column-major, for the columns `u` $= U$ of length `side` $n = qd$.
+pub(super) fn project(x: Features<'_>, u: &[f64], side: usize, e: &mut [f64]) {
+    let (r, q) = (u.len() / side, e.len() * side / u.len());
+    let d = side / q;
+    match x {
+        // U's memory read as a d x (q r) matrix.
+        Features::Dense(x) => {
+            let slabs = columns(u, d, q * r).transpose();
+            product(columns_mut(e, q * r, 1), Into::Replace, 1.0, slabs, columns(x, d, 1));
+        }
+        Features::Sparse { .. } => {
+            for (e, slab) in e.iter_mut().zip(u.chunks_exact(d)) {
+                *e = x.dot(slab);
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod newton_step;
 pub mod quadratic_leader;
 pub mod quadrature;
 pub mod scalar_root;
+pub mod second_order;
 pub mod second_order_margin;
 pub mod softmax;
 pub mod vector;

@@ -7,7 +7,7 @@
 
 use super::ball;
 use super::lowrank_inverse::LowRankInverse;
-use super::vector::dot;
+use super::vector::{axpy, dot};
 use crate::state::Tensor;
 
 /// See the [module](self).
@@ -59,13 +59,13 @@ impl NewtonStep {
         &mut self.inverse
     }
 
-    /// (1) and (2) for a gradient $g$ with $A^{-1}g = Yr$, where `columns` $= Y$ ($n$ rows, row-major) and `coefficients` $= r$,
+    /// (1) and (2) for a gradient $g$ with $A^{-1}g = Yr$, where `columns` $= Y$ ($n$ rows, column-major) and `coefficients` $= r$,
     /// which is overwritten; `square` $= g^\top A^{-1} g \ge 0$ and `weight` $= \omega > 0$.
     pub fn step(&mut self, columns: &[f64], coefficients: &mut [f64], square: f64, weight: f64) {
         let growth = 1.0 + weight * square;
         let step = weight / (self.rate * growth);
-        for (w, y) in self.weights.iter_mut().zip(columns.chunks_exact(coefficients.len())) {
-            *w -= step * dot(y, coefficients);
+        for (y, c) in columns.chunks_exact(self.weights.len()).zip(&*coefficients) {
+            axpy(-step * c, y, &mut self.weights);
         }
         for c in coefficients.iter_mut() {
             *c *= (weight / growth).sqrt();

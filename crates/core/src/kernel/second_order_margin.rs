@@ -34,6 +34,9 @@ pub trait Metric: Clone + Debug + Send + Sync + 'static {
     /// $Q = u^\top A^{-1} u \ge 0$ for $u = (e_{\bar y} - e_y) \otimes x$; by-products are kept for [`Metric::step`].
     fn quadratic(&mut self, x: Features<'_>, pair: Pair) -> f64;
 
+    /// What $Q$ never exceeds, in $O(\mathrm{nnz}(x))$: $2\lVert x \rVert^2/a$, since $A \succeq aI$.
+    fn largest_quadratic(&self, x: Features<'_>) -> f64;
+
     /// (2), after [`Metric::quadratic`] for the same row and pair.
     fn step(&mut self, x: Features<'_>, pair: Pair, step: Step);
 
@@ -96,9 +99,14 @@ impl<M: Metric> SecondOrderMargin<M> {
         let margin = margin(scores, label);
         let pair = Pair { label, rival: margin.rival };
         let delta = -margin.value;
+        // A negative m is smallest in size for the largest Q: where even that is too much, Q need not be known.
+        let bonus = delta * (delta + 2.0);
+        if self.margins + bonus / (probability + 1.001 * self.metric.largest_quadratic(x)) < 0.0 {
+            return false;
+        }
         let quadratic = self.metric.quadratic(x, pair);
         let weight = probability + quadratic;
-        let m = delta * (delta + 2.0) / weight;
+        let m = bonus / weight;
         if self.margins + m < 0.0 {
             return false;
         }
@@ -188,6 +196,10 @@ impl Metric for FullMetric {
         quadratic.max(self.regularization * dot(&self.direction, &self.direction))
     }
 
+    fn largest_quadratic(&self, x: Features<'_>) -> f64 {
+        2.0 * x.norm_squared() / self.regularization
+    }
+
     fn step(&mut self, _x: Features<'_>, _pair: Pair, Step { delta, weight, .. }: Step) {
         axpy(-(delta + 1.0) / weight, &self.direction, &mut self.weights);
         self.inverse.downdate(&self.direction, &[1.0 / weight.sqrt()]);
@@ -249,6 +261,10 @@ impl Metric for DiagonalMetric {
     fn quadratic(&mut self, x: Features<'_>, Pair { label, rival }: Pair) -> f64 {
         let entry = |i: usize, class: usize| self.regularization + self.growth[i * self.classes + class];
         x.iter().map(|(i, value)| value * (value / entry(i, label) + value / entry(i, rival))).sum()
+    }
+
+    fn largest_quadratic(&self, x: Features<'_>) -> f64 {
+        2.0 * x.norm_squared() / self.regularization
     }
 
     fn step(&mut self, x: Features<'_>, Pair { label, rival }: Pair, Step { probability, .. }: Step) {

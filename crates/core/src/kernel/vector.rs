@@ -1,8 +1,15 @@
 //! Sums over slices, in a fixed order.
 //!
-//! Sums run in eight lanes whatever the machine, so that a result never depends on its vector width.
+//! Sums run in eight lanes whatever the machine, so that a result never depends on its vector width: the widest vectors
+//! that the processor has are chosen when the program runs, and only change the speed.
 
-const LANES: usize = 8;
+use pulp::Arch;
+
+/// How many partial sums there are.
+pub(crate) const LANES: usize = 8;
+
+/// Below this many numbers, asking for the processor's vectors costs more than they save.
+const SHORT: usize = 32;
 
 /// $\sum_i a_i b_i$.
 ///
@@ -10,6 +17,18 @@ const LANES: usize = 8;
 /// If the lengths differ.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len(), "dot product of vectors of different lengths");
+    if a.len() < SHORT {
+        dot_in_lanes(a, b)
+    } else {
+        widest(
+            #[inline(always)]
+            || dot_in_lanes(a, b),
+        )
+    }
+}
+
+#[inline(always)]
+fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
     let (a_blocks, a_rest) = a.as_chunks::<LANES>();
     let (b_blocks, b_rest) = b.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
@@ -19,7 +38,12 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
         }
     }
     let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7])) + rest
+    sum_of_lanes(lanes) + rest
+}
+
+#[inline(always)]
+pub(crate) fn sum_of_lanes(lanes: [f64; LANES]) -> f64 {
+    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
 /// `y += scale * x`.
@@ -28,9 +52,27 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// If the lengths differ.
 pub fn axpy(scale: f64, x: &[f64], y: &mut [f64]) {
     assert_eq!(x.len(), y.len(), "sum of vectors of different lengths");
+    if x.len() < SHORT {
+        add_scaled(scale, x, y)
+    } else {
+        widest(
+            #[inline(always)]
+            || add_scaled(scale, x, y),
+        )
+    }
+}
+
+#[inline(always)]
+fn add_scaled(scale: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += scale * x;
     }
+}
+
+/// Runs `work`, which must be inlined always, and what is inlined into it, with the widest vectors that the processor has.
+#[inline(always)]
+pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
+    Arch::new().dispatch(work)
 }
 
 /// $\max_i |a_i|$; 0 for an empty slice.

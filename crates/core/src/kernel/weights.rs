@@ -23,6 +23,8 @@ pub struct Weights {
     scale: Vec<f64>,
     norm_squared: Vec<f64>,
     updates: u64,
+    /// Room for an update.
+    step: Vec<f64>,
 }
 
 impl Weights {
@@ -36,6 +38,7 @@ impl Weights {
             scale: vec![1.0; classes],
             norm_squared: vec![0.0; classes],
             updates: 0,
+            step: vec![0.0; classes],
         }
     }
 
@@ -62,18 +65,17 @@ impl Weights {
         for ((norm, c), score) in self.norm_squared.iter_mut().zip(coefficients).zip(scores) {
             *norm = (*norm + c * (2.0 * score + c * x_squared)).max(0.0);
         }
+        for ((step, c), scale) in self.step.iter_mut().zip(coefficients).zip(&self.scale) {
+            *step = c / scale;
+        }
         if self.by_feature {
             for (i, value) in x.iter() {
-                let column = &mut self.values[i * self.classes..][..self.classes];
-                for ((w, c), scale) in column.iter_mut().zip(coefficients).zip(&self.scale) {
-                    *w += c / scale * value;
-                }
+                axpy(value, &self.step, &mut self.values[i * self.classes..][..self.classes]);
             }
         } else {
-            let rows = self.values.chunks_exact_mut(self.features);
-            for ((row, c), scale) in rows.zip(coefficients).zip(&self.scale) {
-                if *c != 0.0 {
-                    x.add_to(c / scale, row);
+            for (row, step) in self.values.chunks_exact_mut(self.features).zip(&self.step) {
+                if *step != 0.0 {
+                    x.add_to(*step, row);
                 }
             }
         }

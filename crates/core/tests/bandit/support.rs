@@ -55,7 +55,7 @@ impl Round {
 
 /// All entries whose learners can be told whether they were right and nothing else.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
-    ALGORITHMS.iter().filter(|entry| entry.feedback != Feedback::Full)
+    ALGORITHMS.iter().filter(|entry| matches!(entry.feedback, Feedback::Bandit | Feedback::Either))
 }
 
 impl Case {

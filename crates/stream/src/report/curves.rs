@@ -32,12 +32,14 @@ pub(super) struct Point {
 }
 
 /// What a learner had lost after some rounds, and what was promised of it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Promise {
     pub(super) rounds: u64,
     pub(super) loss: f64,
     pub(super) certificate: Option<f64>,
     pub(super) bound: Option<f64>,
+    /// The weights of its members, for a mixture.
+    pub(super) weights: Vec<(String, f64)>,
 }
 
 impl Curves {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::curves::Point;
 use super::html::{Document, grouped};
 use super::svg::inline;
-use super::trust::{Bin, Trust};
+use super::trust::Trust;
 use super::watch::Watch;
 use crate::certify::Certified;
 use crate::plot::{Chart, Line, Scale};
@@ -32,6 +32,9 @@ pub struct Page<'a> {
     pub summary: Value,
 }
 
+/// More lines cannot be told apart without colours.
+const MOST_MEMBERS: usize = 6;
+
 type Rate = fn(&Rates) -> Option<f64>;
 
 impl Page<'_> {
@@ -44,6 +47,7 @@ impl Page<'_> {
         page.tiles(&self.tiles());
         self.error_and_loss(&mut page);
         self.regret(&mut page);
+        self.members(&mut page);
         self.trust(&mut page);
         self.exploration(&mut page);
         if !self.watch.confusion.is_empty() {
@@ -95,7 +99,7 @@ impl Page<'_> {
             }
         }
         if let Some(trust) = &self.watch.trust {
-            let error = trust.calibration_error();
+            let error = trust.calibration().ece;
             tiles.push((
                 "calibration error".to_owned(),
                 format!("{error:.4}"),
@@ -189,16 +193,57 @@ impl Page<'_> {
         page.end_row();
     }
 
+    /// Which members a mixture listens to, over time.
+    fn members(&self, page: &mut Document) {
+        let promises = &self.watch.curves.promises;
+        let Some(last) = promises.last().filter(|last| last.weights.len() > 1) else { return };
+        // The weightiest at the end and in between; the others would not be seen.
+        let greatest = |name: &str| {
+            let of = |promise: &super::curves::Promise| {
+                promise.weights.iter().find(|(other, _)| other == name).map_or(0.0, |(_, weight)| *weight)
+            };
+            promises.iter().map(of).fold(0.0, f64::max)
+        };
+        let mut names: Vec<&str> = last.weights.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_by(|a, b| greatest(b).total_cmp(&greatest(a)));
+        names.truncate(MOST_MEMBERS);
+        let lines = names.iter().map(|name| {
+            let weight = |promise: &super::curves::Promise| {
+                let (_, weight) = promise.weights.iter().find(|(other, _)| other == name)?;
+                Some((promise.rounds as f64, *weight))
+            };
+            line(name, promises.iter().filter_map(weight).collect())
+        });
+        let chart = Chart {
+            lines: lines.collect(),
+            x_scale: Scale::Log,
+            y_range: Some((0.0, 1.0)),
+            ..over_rounds("weight in the mixture")
+        };
+        page.heading("Members of the mixture");
+        page.begin_row();
+        let caption = format!("The weightiest {} of {} members.", names.len(), last.weights.len());
+        page.figure(
+            "Weights over the rounds",
+            &inline(&chart, "weights of members over the rounds"),
+            &caption,
+        );
+        page.end_row();
+    }
+
     fn trust(&self, page: &mut Document) {
         let (Some(trust), Some(last)) = (&self.watch.trust, self.last()) else { return };
         page.heading("Can its confidence be trusted?");
         page.begin_row();
-        let bins = trust.reliability();
+        let calibration = trust.calibration();
         let chart = Chart {
             x_label: "probability of the label played".to_owned(),
             y_label: "how often it was right".to_owned(),
             lines: vec![
-                line("learner", bins.iter().map(|bin| (bin.probability, bin.frequency)).collect()),
+                line(
+                    "learner",
+                    calibration.bins.iter().map(|bin| (bin.probability, bin.frequency)).collect(),
+                ),
                 line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]),
             ],
             y_range: Some((0.0, 1.0)),
@@ -206,7 +251,7 @@ impl Page<'_> {
         };
         let caption = format!(
             "Below the diagonal it is too sure of itself, above it too timid. Expected calibration error {:.4}.",
-            trust.calibration_error()
+            calibration.ece
         );
         page.figure("Calibration", &inline(&chart, "frequency of right labels by probability"), &caption);
         let error = last.rates.error_rate.unwrap_or_default();
@@ -257,10 +302,7 @@ impl Page<'_> {
             "curves": columns,
             "promises": curves.promises,
             "comparator_loss": self.comparator,
-            "calibration": trust.map(|trust| json!({
-                "error": trust.calibration_error(),
-                "bins": trust.reliability() as Vec<Bin>,
-            })),
+            "calibration": trust.map(Trust::calibration),
             "coverage_risk": trust.map(Trust::risk),
             "exploration": (self.watch.forecast == Forecast::RandomisedLabel).then(|| curves.exploration()),
             "confusion": self.watch.confusion.triples(),

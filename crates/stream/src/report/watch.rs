@@ -36,19 +36,22 @@ impl Watch {
         }
     }
 
-    /// The run is over: its last point, with the `certificate` and `bound` of all rounds.
-    pub fn finish(&mut self, score: &Score, certificate: Option<f64>, bound: Option<f64>) {
+    /// The run is over: its last point, with the `certificate`, `bound` and members' `weights` of all rounds.
+    pub fn finish(
+        &mut self,
+        score: &Score,
+        certificate: Option<f64>,
+        bound: Option<f64>,
+        weights: Vec<(String, f64)>,
+    ) {
         self.curves.end(score, self.explored);
-        self.promise(score.rounds(), certificate, bound);
+        let (rounds, loss) = (score.rounds(), self.loss);
+        self.curves.promise(Promise { rounds, loss, certificate, bound, weights });
     }
 
     /// The rounds after which the learner's loss, certificate and bound are known.
     pub fn promised_rounds(&self) -> Vec<u64> {
         self.curves.promises.iter().map(|promise| promise.rounds).collect()
-    }
-
-    fn promise(&mut self, rounds: u64, certificate: Option<f64>, bound: Option<f64>) {
-        self.curves.promise(Promise { rounds, loss: self.loss, certificate, bound });
     }
 }
 
@@ -57,7 +60,13 @@ impl Sink for Watch {
         let Some(target) = outcome.target else { return Ok(()) };
         let before = score.rounds() - 1;
         if self.curves.wants_promise(before) {
-            self.promise(before, (outcome.certificate)(), (outcome.bound)());
+            self.curves.promise(Promise {
+                rounds: before,
+                loss: self.loss,
+                certificate: (outcome.certificate)(),
+                bound: (outcome.bound)(),
+                weights: (outcome.weights)(),
+            });
         }
         self.loss += target.weight * outcome.round.loss;
         if let Truth::Class(truth) = target.truth {
@@ -68,7 +77,7 @@ impl Sink for Watch {
             self.explored += 1.0 - probabilities[argmax(&outcome.prediction.scores)];
         }
         if let Some(trust) = &mut self.trust {
-            trust.add(probabilities[outcome.played.index()], outcome.round.error);
+            trust.add(probabilities, target, outcome.round.error);
         }
         self.curves.observe(score, self.explored);
         Ok(())

@@ -292,4 +292,19 @@ fn wrappers_pass_everything_on() {
     assert_eq!(facts(&*plain), facts(&sampled));
     let average = sampled.into_parts().1;
     assert!(average.members().iter().all(|member| member.problem().features == 6));
+    let mut plain = make("adaboost-olm", 3);
+    let mut sampled = OnlineToBatch::new(plain.clone(), 2, 0);
+    assert_eq!(plays(&mut *plain, 30), plays(&mut sampled, 30));
+    let told = |learner: &dyn OnlineLearner| {
+        let mut at = learner.prediction();
+        learner.predict(Features::Dense(&vec![0.1; learner.problem().features]), &mut at);
+        (learner.numbers(), learner.explain(&at))
+    };
+    assert!(told(&*plain).0[0].1.iter().any(|edge| *edge != 0.0));
+    assert_eq!(told(&*plain), told(&plain));
+    assert_eq!(told(&*plain), told(&sampled));
+    let auto = make("auto", 3);
+    let weights = OnlineLearner::weights(&*auto);
+    assert!(!weights.is_empty() && OnlineLearner::weights(&auto) == weights);
+    assert_eq!(OnlineToBatch::new(auto, 1, 0).weights(), weights);
 }

@@ -1,0 +1,174 @@
+//! How much of the machine FOLKLORE gets: its useful flops, $2q^2d^2 + q^3d^2$ a round, as a share of the rate of a plain
+//! matrix product of side 1024 in the same run. Then how the time of a round grows.
+//!
+//!     cargo run --release -p noregret-benches --bin gemm_share [-- share | growth]
+#![allow(clippy::print_stdout, reason = "its table is what it is for")]
+
+use std::time::Instant;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use noregret::example::{Features, Target};
+use noregret::learner::OnlineLearner;
+use noregret::param::Values;
+use noregret::problem::Problem;
+use noregret::registry::find;
+use noregret_benches::plain::PlainFolklore;
+use noregret_benches::{labels, rows};
+
+fn main() {
+    let what = std::env::args().nth(1);
+    let wanted = |name: &str| what.as_deref().is_none_or(|what| what == name);
+    if wanted("share") {
+        share();
+    }
+    if wanted("growth") {
+        growth();
+    }
+}
+
+/// Seconds that this thread has computed for, where the system tells; else the time of day. A loaded machine changes the
+/// first only by its caches.
+struct Clock(Instant);
+
+impl Clock {
+    fn now(&self) -> f64 {
+        let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+        let nanoseconds = told.and_then(|told| told.split(' ').next()?.parse::<f64>().ok());
+        nanoseconds.map_or_else(|| self.0.elapsed().as_secs_f64(), |nanoseconds| 1e-9 * nanoseconds)
+    }
+}
+
+/// Seconds of `work`, the fastest of `repeats` measurements, each long enough for a clock that ticks in milliseconds.
+fn fastest(repeats: usize, mut work: impl FnMut()) -> f64 {
+    const LONG: f64 = 0.1;
+    let clock = Clock(Instant::now());
+    let run = |_| {
+        let (start, mut runs) = (clock.now(), 0);
+        loop {
+            work();
+            runs += 1;
+            let took = clock.now() - start;
+            if took >= LONG {
+                return took / f64::from(runs);
+            }
+        }
+    };
+    (0..repeats).map(run).fold(f64::INFINITY, f64::min)
+}
+
+/// flop/s of a product of side 1024.
+fn gemm_rate() -> f64 {
+    let side = 1024;
+    let a = Mat::from_fn(side, side, |i, j| ((i + 2 * j) as f64).sin());
+    let mut c = Mat::zeros(side, side);
+    let products = 5;
+    let work = || {
+        for _ in 0..products {
+            matmul(&mut c, Accum::Replace, &a, &a, 1.0, Par::Seq);
+        }
+    };
+    products as f64 * 2.0 * (side as f64).powi(3) / fastest(8, work)
+}
+
+fn learner(name: &str, classes: usize, features: usize) -> Box<dyn OnlineLearner> {
+    let problem = Problem::new(classes, features).with_radius(4.0);
+    let entry = find(name).expect("registered");
+    entry.make(&Values::new(), problem, 0).expect("defaults")
+}
+
+/// Seconds a round of `learner` on `count` rows, dense or with the non-zero `indices`, `ahead` at once.
+fn round_time(
+    learner: &mut dyn OnlineLearner,
+    indices: Option<&[u32]>,
+    ahead: bool,
+    count: usize,
+    repeats: usize,
+) -> f64 {
+    let width = indices.map_or(learner.problem().features, <[u32]>::len);
+    let values = rows(count, width);
+    let labels = labels(count, learner.problem().classes);
+    let xs: Vec<Features<'_>> = values
+        .chunks_exact(width)
+        .map(|values| indices.map_or(Features::Dense(values), |indices| Features::Sparse { indices, values }))
+        .collect();
+    let block = if ahead { learner.lookahead().max(1) } else { count };
+    let mut at = learner.prediction();
+    let work = || {
+        for (xs, labels) in xs.chunks(block).zip(labels.chunks(block)) {
+            if ahead {
+                learner.prepare(&xs);
+            }
+            for (x, y) in xs.iter().zip(labels) {
+                learner.predict(*x, &mut at);
+                learner.update(*x, Target::class(*y), &at);
+            }
+        }
+    };
+    fastest(repeats, work) / count as f64
+}
+
+fn share() {
+    println!("| shape | mode | us a round | rounds/s | GFLOP/s | gemm 1024 | share |");
+    println!("|---|---|---|---|---|---|---|");
+    for (d, k, count, repeats) in [(54, 7, 2600, 12), (400, 9, 128, 4)] {
+        let q = (k - 1) as f64;
+        let flops = (2.0 * q * q + q * q * q) * (d * d) as f64;
+        let line = |mode: &str, time: f64| {
+            let gemm = gemm_rate();
+            println!(
+                "| d = {d}, K = {k} | {mode} | {:.1} | {:.0} | {:.1} | {:.1} | {:.2} |",
+                1e6 * time,
+                1.0 / time,
+                1e-9 * flops / time,
+                1e-9 * gemm,
+                flops / time / gemm
+            );
+        };
+        for (mode, ahead) in [("look-ahead", true), ("one at a time", false)] {
+            line(mode, round_time(&mut *learner("folklore", k, d), None, ahead, count, repeats));
+        }
+        let (x, y) = (rows(count, d), labels(count, k));
+        let mut plain = PlainFolklore::new(k, d);
+        let rounds = count.min(400_000_000 / ((k - 1) * d).pow(2)).max(8);
+        let work = || x.chunks_exact(d).zip(&y).take(rounds).for_each(|(x, y)| plain.round(x, *y));
+        line("plain loops", fastest(repeats, work) / rounds as f64);
+    }
+}
+
+/// A table of times over one size, with the exponent between neighbours.
+fn sweep(title: &str, sizes: &[usize], mut time: impl FnMut(usize) -> f64) {
+    println!("\n{title}\n\n| size | us a round | exponent |\n|---|---|---|");
+    let mut last: Option<(usize, f64)> = None;
+    for &size in sizes {
+        let seconds = time(size);
+        let exponent = last.map_or(String::new(), |(before, took)| {
+            format!("{:.2}", (seconds / took).ln() / (size as f64 / before as f64).ln())
+        });
+        println!("| {size} | {:.2} | {exponent} |", 1e6 * seconds);
+        last = Some((size, seconds));
+    }
+}
+
+fn growth() {
+    let folklore = |k, d, ahead, count| round_time(&mut *learner("folklore", k, d), None, ahead, count, 4);
+    let features = [25, 50, 100, 200, 400];
+    sweep("folklore, K = 5, over d, look-ahead: 2", &features, |d| folklore(5, d, true, 512));
+    sweep("folklore, K = 5, over d, one at a time: 2", &features, |d| folklore(5, d, false, 512));
+    sweep("folklore, d = 50, over K, look-ahead: 3", &[3, 5, 9, 17, 26], |k| folklore(k, 50, true, 256));
+    let ogd = |k: usize, d: usize, nnz: usize| {
+        let indices: Vec<u32> = (0..nnz as u32).map(|i| i * (d / nnz) as u32).collect();
+        let problem = Problem { sparse: true, ..Problem::new(k, d).with_radius(4.0) };
+        let entry = find("ogd").expect("registered");
+        round_time(
+            &mut *entry.make(&Values::new(), problem, 0).expect("defaults"),
+            Some(&indices),
+            false,
+            4000,
+            8,
+        )
+    };
+    sweep("ogd, d = 2^17, K = 5, over stored entries: 1", &[16, 64, 256, 1024], |nnz| ogd(5, 1 << 17, nnz));
+    sweep("ogd, d = 2^17, 64 stored entries, over K: 1", &[4, 16, 64, 256], |k| ogd(k, 1 << 17, 64));
+    sweep("ogd, 64 stored entries, K = 5, over d: 0", &[1 << 10, 1 << 14, 1 << 18], |d| ogd(5, d, 64));
+}

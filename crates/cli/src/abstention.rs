@@ -1,0 +1,45 @@
+//! `--abstain-cost`, `--abstain-rate` and `--risk-plot`.
+
+use std::path::Path;
+
+use noregret::algorithm::{About, Forecast};
+use noregret_stream::abstain::{Abstention, Report, Rule};
+use noregret_stream::plot::{Chart, Line};
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::plot::PlotFile;
+
+/// The rule of `--abstain-cost` or `--abstain-rate`; of `--risk-plot` alone, one that always answers.
+pub(crate) fn abstention(args: &RunArgs, about: &About) -> Result<Option<Abstention>, Failure> {
+    let (option, rule) = match (args.abstain_cost, args.abstain_rate) {
+        (Some(cost), _) => ("--abstain-cost", Rule::Cost(cost)),
+        (None, Some(rate)) => ("--abstain-rate", Rule::Rate(rate)),
+        (None, None) if args.risk_plot.is_some() => ("--risk-plot", Rule::Cost(1.0)),
+        (None, None) => return Ok(None),
+    };
+    if about.forecast != Forecast::Probabilities {
+        return Err(Failure::usage(format!("{option}: {} does not forecast probabilities", about.name)));
+    }
+    Ok(Some(Abstention::new(rule)))
+}
+
+/// The plot of `--risk-plot`, its file open before the work begins.
+pub(crate) struct RiskPlot(PlotFile);
+
+impl RiskPlot {
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        PlotFile::open("--risk-plot", path).map(Self)
+    }
+
+    /// Draws the error rate among the answers against coverage.
+    pub(crate) fn draw(self, name: &str, report: &Report) -> Result<(), Failure> {
+        let points = report.curve.iter().map(|point| (point.coverage, point.risk)).collect();
+        self.0.write(&Chart {
+            title: "Error rate among the most confident rounds".to_owned(),
+            x_label: "coverage".to_owned(),
+            y_label: "error rate".to_owned(),
+            lines: vec![Line { name: name.to_owned(), points, band: Vec::new() }],
+        })
+    }
+}

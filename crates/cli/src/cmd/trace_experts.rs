@@ -1,0 +1,117 @@
+//! `noregret trace` for learners that follow experts.
+
+use noregret::algorithm::ExpertModel;
+use noregret::experts::abstention::vote_losses;
+use noregret::kernel::vector::dot;
+use noregret::learner::Classes;
+use noregret::problem::Problem;
+use noregret::registry::Entry;
+use noregret::rng::{Rng, Uniforms};
+use serde::Deserialize;
+
+use super::trace::{Player, list};
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// One input row: the experts' votes and the truth, or what the experts have lost.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    /// Votes in [-1, 1].
+    experts: Option<Vec<f64>>,
+    /// The truth of a vote: -1 or 1.
+    y: Option<f64>,
+    /// Losses in [0, 1].
+    losses: Option<Vec<f64>>,
+    /// The uniform number in [0, 1) by which the answer is drawn.
+    u: Option<f64>,
+    /// The cost of abstaining in this round.
+    cost: Option<f64>,
+}
+
+/// Follows the experts of a trace, as many as its first row has.
+pub(crate) struct Experts {
+    entry: &'static Entry,
+    settings: Settings,
+    seed: u64,
+    rng: Rng,
+    learner: Option<Box<dyn ExpertModel>>,
+    losses: Vec<f64>,
+}
+
+impl Experts {
+    pub(crate) fn new(entry: &'static Entry, settings: Settings, seed: u64) -> Result<Self, Failure> {
+        entry.check_names(&settings.params)?;
+        Ok(Self { entry, settings, seed, rng: Rng::new(seed, 0), learner: None, losses: Vec::new() })
+    }
+
+    fn make(&self, found: usize) -> Result<Box<dyn ExpertModel>, String> {
+        let experts = self.settings.features.unwrap_or(found as u64) as usize;
+        let classes = if self.entry.about.accepts.classes == Classes::Two { 2 } else { 1 };
+        let made = self.entry.make_any(&self.settings.params, Problem::new(classes, experts), self.seed);
+        made.and_then(|model| model.experts()).map_err(|error| error.to_string())
+    }
+}
+
+/// Refuses a list whose length or numbers are not what they must be.
+fn check(name: &str, list: &[f64], experts: usize, least: f64) -> Result<(), String> {
+    if list.len() != experts {
+        return Err(format!("{name} has {} numbers; {experts} experts were there before", list.len()));
+    }
+    match list.iter().find(|number| !(least..=1.0).contains(*number)) {
+        Some(number) => Err(format!("{name} has the number {number}: must be in [{least}, 1]")),
+        None => Ok(()),
+    }
+}
+
+impl Player for Experts {
+    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        let row: Row = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let found = row.experts.as_ref().or(row.losses.as_ref()).map_or(0, Vec::len);
+        if found == 0 || (row.experts.is_some() && row.losses.is_some()) {
+            return Err("either experts with their votes and y, or losses, were needed".to_owned());
+        }
+        if let Some(u) = row.u.filter(|u| !(0.0..1.0).contains(u)) {
+            return Err(format!("u = {u}: must be in [0, 1)"));
+        }
+        if let Some(cost) = row.cost.filter(|cost| !(0.0..=1.0).contains(cost)) {
+            return Err(format!("cost = {cost}: must be in [0, 1]"));
+        }
+        let mut learner = match self.learner.take() {
+            Some(learner) => learner,
+            None => self.make(found)?,
+        };
+        let experts = learner.weights().len();
+        let mut line = format!("{{\"t\": {t}, \"weights\": {}", list(learner.weights()));
+        let mut loss = None;
+        if let Some(votes) = &row.experts {
+            check("experts", votes, experts, -1.0)?;
+            let y = match row.y {
+                Some(1.0) => 1,
+                Some(-1.0) => -1,
+                Some(y) => return Err(format!("y = {y}: must be -1 or 1")),
+                None => return Err("y: must be given with experts, -1 or 1".to_owned()),
+            };
+            vote_losses(votes, y, &mut self.losses);
+            if let Some(verdict) = learner.verdict(votes) {
+                let u = row.u.unwrap_or_else(|| self.rng.uniform());
+                line += &format!(
+                    ", \"vote\": {:.16e}, \"abstain_probability\": {:.16e}, \"played\": {}",
+                    verdict.vote,
+                    verdict.abstain_probability,
+                    verdict.play(u)
+                );
+                loss = row.cost.map(|cost| verdict.expected_loss(y, cost));
+            }
+        } else if let Some(losses) = row.losses {
+            check("losses", &losses, experts, 0.0)?;
+            self.losses = losses;
+        }
+        let loss = loss.unwrap_or_else(|| dot(learner.weights(), &self.losses));
+        line += &format!(", \"loss\": {loss:.16e}}}\n");
+        out.extend_from_slice(line.as_bytes());
+        learner.learn(&self.losses);
+        self.learner = Some(learner);
+        Ok(())
+    }
+}

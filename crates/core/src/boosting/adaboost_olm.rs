@@ -1,0 +1,391 @@
+//! # AdaBoost.OLM++: online multiclass boosting of any weak learner
+//!
+//! A chain of $N$ copies of a weak learner. Each is told the costs that the forecasts of the copies before it left over,
+//! and a boosting regression turns the class that it names into new logits. Exponential weights over the $N$ prefixes of
+//! the chain choose the one whose label is played.
+//!
+//! ## Reference
+//!
+//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*, ALT 2022,
+//! arXiv:2110.03020: section 4.2, Algorithm 4, Theorem 4.5. It improves AdaBoost.OLM (Jung, Goetz, Tewari 2017).
+//! `references.bib`: `agarwal2022folklore`, `jung2017adaboostolm`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $N$ | `copies` | weak learners |
+//! | $s^i$ | `logits` | after copy $i$; $s^0 = 0$ |
+//! | $l^i$ | `named` | the class that copy $i$ names |
+//! | $C^i$ | `costs` | of the classes, from $s^{i-1}$, see [`costs`] |
+//! | $\hat y^i$ | | $\arg\max s^i$ |
+//! | $M_i$ | `mistakes` | of $\hat y^i$ so far |
+//! | $\gamma_i$ | `edge` | how much better than guessing copy $i$ is |
+//!
+//! $$ l^i = \mathrm{WL}_i(x), \quad s^i = \mathrm{regression}_i(s^{i-1}, l^i), \tag{1} $$
+//! $$ p = \sum_i w_i\, e_{\hat y^i} / \sum_i w_i, \qquad w_i = e^{-M_i}, \tag{2} $$
+//! $$ \mathrm{WL}_i \text{ learns } C^i(y, \cdot), \quad \mathrm{regression}_i \text{ learns } [l^i = y], \quad
+//!    M_i \mathrel{+}= [\hat y^i \ne y]. \tag{3} $$
+//!
+//! With probability $1 - \delta$ the mistakes are at most $4 \min_i M_i + 2 \ln(N/\delta)$
+//! ([`crate::bounds::adaboost_olm`]), and $\min_i M_i = O((T \ln K + N R(T)) / \sum_i \gamma_i^2)$ with the measured edges
+//!
+//! $$ \gamma_i = \sum_t \big([l^i = y](1 - \sigma_y) - [l^i \ne y]\,\sigma_{l^i}\big) \big/ \sum_t (1 - \sigma_y),
+//!    \quad \sigma = \mathrm{softmax}(s^{i-1}): \tag{4} $$
+//!
+//! the health of the chain ([`OnlineLearner::numbers`]). A copy with an edge near 0 has nothing to add.
+//!
+//! ## Deviations
+//!
+//! * `play` offers deterministic forecasts beside the paper's drawn label, outside Theorem 4.5: the `best` prefix and the
+//!   `last`, by their logits; and a `mixture`, $\sum_i \omega_i \mathrm{softmax}(s^i)$ with $\omega_i$ falling
+//!   exponentially in the log loss of prefix $i$. The total log loss of the mixture is at most $\ln N$ above that of the
+//!   best prefix (Vovk). `vote` counts the classes that the copies name, and ignores the regressions; where the copies are
+//!   strong and rows are few it errs least. They report log loss; the drawn label has none.
+//! * Scores are the logits of the prefix with the fewest mistakes (the first of several), whose argmax is the greedy label.
+//! * The paper leaves the weak learner open. The default is [`tree`](super::tree).
+//! * Late feedback teaches the costs and the classes named of then to the weak learners of now.
+//!
+//! ## Cost
+//!
+//! $O(N(K + \text{weak}))$ for `predict` and for `update`.
+
+use std::fmt;
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::boosting::costs;
+pub use crate::boosting::params::{AdaBoostOlmParams, Own, Play, WeakName};
+use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
+use crate::boosting::weak::{Weak, WeakModel};
+use crate::example::{Features, Target};
+use crate::kernel::softmax::softmax;
+use crate::kernel::vector::take;
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::loss::logistic;
+use crate::param::{ParamError, Values};
+use crate::prediction::{Prediction, argmax};
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+/// Rounds that are planned for where nobody knows: too few cost a little a round, too many enlarge the bound by a logarithm.
+const HORIZON: u64 = 1_000_000;
+
+/// No probability of the mixture counts as less than this in scores.
+const LEAST: f64 = 1e-300;
+
+/// A weak learner, its regression and its record.
+#[derive(Clone)]
+struct Copy {
+    weak: Box<dyn WeakModel>,
+    regression: BoostingRegression,
+    /// Numerator and denominator of the edge, and the total log loss of the prefix that ends here.
+    record: [f64; 3],
+}
+
+/// See the [module](self).
+#[derive(Clone)]
+pub struct AdaBoostOlm {
+    params: AdaBoostOlmParams,
+    problem: Problem,
+    horizon: Horizon,
+    play: Play,
+    copies: Vec<Copy>,
+    /// $M_i$.
+    mistakes: Vec<u64>,
+    rounds: u64,
+    /// Room for the update.
+    work: Vec<f64>,
+}
+
+impl fmt::Debug for AdaBoostOlm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AdaBoostOlm")
+            .field("params", &self.params)
+            .field("problem", &self.problem)
+            .field("rounds", &self.rounds)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the chain did in a round.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chain {
+    /// $s^0, \dots, s^N$.
+    pub logits: Vec<Vec<f64>>,
+    /// $l^1, \dots, l^N$.
+    pub named: Vec<usize>,
+    /// $\hat y^1, \dots, \hat y^N$.
+    pub labels: Vec<usize>,
+}
+
+impl AdaBoostOlm {
+    fn constants(&self) -> Constants {
+        self.horizon.constants(self.rounds)
+    }
+
+    /// $\gamma_i$ of every copy, eq. (4): in [-1, 1], 0 before there is anything to be measured.
+    pub fn edges(&self) -> Vec<f64> {
+        let edge = |[gained, at_stake, _]: [f64; 3]| if at_stake > 0.0 { gained / at_stake } else { 0.0 };
+        self.copies.iter().map(|copy| edge(copy.record)).collect()
+    }
+
+    /// $M_i$ of every prefix.
+    pub fn mistakes(&self) -> &[u64] {
+        &self.mistakes
+    }
+
+    /// $w_i / \sum_j w_j$.
+    pub fn prefix_weights(&self) -> Vec<f64> {
+        let fewest = self.fewest();
+        let weights: Vec<f64> = self.mistakes.iter().map(|count| weight(*count, fewest)).collect();
+        let total: f64 = weights.iter().sum();
+        weights.iter().map(|weight| weight / total).collect()
+    }
+
+    /// The chain of the prediction `at`.
+    pub fn chain(&self, at: &Prediction) -> Chain {
+        let mut logits = vec![0.0; self.problem.classes];
+        let mut chain = Chain { logits: vec![logits.clone()], ..Chain::default() };
+        for step in at.kept.chunks_exact(2) {
+            logits[step[0] as usize] = step[1];
+            chain.named.push(step[0] as usize);
+            chain.labels.push(argmax(&logits));
+            chain.logits.push(logits.clone());
+        }
+        chain
+    }
+
+    /// $\min_i M_i$.
+    fn fewest(&self) -> u64 {
+        *self.mistakes.iter().min().expect("there is a copy")
+    }
+}
+
+/// $w_i$, up to a factor.
+fn weight(mistakes: u64, fewest: u64) -> f64 {
+    (-((mistakes - fewest) as f64)).exp()
+}
+
+impl Algorithm for AdaBoostOlm {
+    type Params = AdaBoostOlmParams;
+
+    const ABOUT: About = About {
+        name: "adaboost-olm",
+        summary: "AdaBoost.OLM++: online multiclass boosting of trees, stumps or any learner",
+        paper: Paper { key: "agarwal2022folklore", place: "Algorithm 4, Theorem 4.5" },
+        guarantee: "mistakes <= 4 min_i M_i + 2 ln(N/delta) with probability 1 - delta, M_i those of prefix i",
+        cost: "N (K + weak learner)",
+        memory: "N weak learners; trees keep rows in at most 8 MiB each",
+        forecast: Forecast::RandomisedLabel,
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+    };
+
+    fn about(&self) -> &'static About {
+        const DETERMINISTIC: About = About {
+            guarantee: "none: Theorem 4.5 is about play = hedge",
+            forecast: Forecast::Probabilities,
+            ..AdaBoostOlm::ABOUT
+        };
+        const MIXTURE: About = About {
+            guarantee: "log loss <= that of the best prefix + ln N; Theorem 4.5 is about play = hedge",
+            ..DETERMINISTIC
+        };
+        match self.play {
+            Play::Hedge => const { &Self::ABOUT },
+            Play::Best | Play::Last | Play::Vote => const { &DETERMINISTIC },
+            Play::Mixture => const { &MIXTURE },
+        }
+    }
+
+    fn scale_free(params: &AdaBoostOlmParams) -> bool {
+        params.weak().is_ok_and(|weak| matches!(weak, Weak::Tree(_) | Weak::BestStump(_) | Weak::Stump(_)))
+    }
+
+    fn new(params: AdaBoostOlmParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let count = params.copies();
+        if !(1..=10_000).contains(&count) {
+            return Err(ParamError::invalid("copies", count, "from 1 to 10000"));
+        }
+        let known = Horizon::Rounds(problem.horizon.unwrap_or(HORIZON).max(1));
+        let horizon = params.own.horizon.unwrap_or(known).check()?;
+        let play = params.own.play.unwrap_or(Play::Hedge);
+        let weak = params.weak()?;
+        let copy = |copy| {
+            let weak = weak.make(&problem, seed, copy)?;
+            Ok(Copy { weak, regression: BoostingRegression::default(), record: [0.0; 3] })
+        };
+        let copies = (0..count).map(copy).collect::<Result<Vec<_>, ParamError>>()?;
+        // A single stump has nothing to set.
+        let weak_values = match weak {
+            Weak::Stump(_) => Values::new(),
+            _ => copies[0].weak.values(),
+        };
+        let own = Own {
+            weak: Some(params.own.weak.unwrap_or_else(|| WeakName("tree".to_owned()))),
+            copies: Some(count),
+            horizon: Some(horizon),
+            play: Some(play),
+            candidates: params.own.candidates,
+        };
+        Ok(Self {
+            params: AdaBoostOlmParams { own, weak_values },
+            horizon,
+            play,
+            mistakes: vec![0; copies.len()],
+            copies,
+            rounds: 0,
+            work: vec![0.0; 3 * problem.classes],
+            problem,
+        })
+    }
+
+    fn params(&self) -> AdaBoostOlmParams {
+        self.params.clone()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        Self::numbers_for(&AdaBoostOlmParams::default(), problem)
+    }
+
+    fn numbers_for(params: &AdaBoostOlmParams, problem: &Problem) -> usize {
+        let weak = params.weak().map_or(0, |weak| weak.numbers(problem));
+        (params.copies() as usize).saturating_mul(weak.saturating_add(8))
+    }
+}
+
+/// Writes $\ln p$ to `scores`.
+fn logarithms(probabilities: &[f64], scores: &mut [f64]) {
+    for (score, p) in scores.iter_mut().zip(probabilities) {
+        *score = p.max(LEAST).ln();
+    }
+}
+
+impl Predictor for AdaBoostOlm {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        let mut prediction = Prediction::sized(self.problem.classes, 2 * self.problem.classes);
+        prediction.kept = vec![0.0; 2 * self.copies.len()];
+        prediction.members = self.copies.iter().map(|copy| copy.weak.room()).collect();
+        prediction
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let constants = self.constants();
+        let fewest = self.fewest();
+        let shown = match self.play {
+            Play::Last => self.copies.len() - 1,
+            // Among equals the first.
+            _ => self.mistakes.iter().position(|count| *count == fewest).expect("just found"),
+        };
+        let least = self.copies.iter().map(|copy| copy.record[2]).fold(f64::INFINITY, f64::min);
+        let Prediction { scores, probabilities, scratch, kept, members, .. } = out;
+        let (logits, sigma) = scratch.split_at_mut(self.problem.classes);
+        logits.fill(0.0);
+        probabilities.fill(0.0);
+        let mut total = 0.0;
+        for (at, (copy, room)) in self.copies.iter().zip(members).enumerate() {
+            let named = copy.weak.predict(x, room);
+            logits[named] = copy.regression.predict(logits, named, &constants); // eq. (1)
+            kept[2 * at..][..2].copy_from_slice(&[named as f64, logits[named]]);
+            match self.play {
+                Play::Hedge => {
+                    let weight = weight(self.mistakes[at], fewest);
+                    probabilities[argmax(logits)] += weight; // eq. (2)
+                    total += weight;
+                }
+                Play::Mixture => {
+                    let weight = (least - copy.record[2]).exp();
+                    softmax(logits, sigma);
+                    crate::kernel::vector::axpy(weight, sigma, probabilities);
+                    total += weight;
+                }
+                Play::Vote => probabilities[named] += 1.0,
+                Play::Best | Play::Last => {}
+            }
+            if at == shown {
+                scores.copy_from_slice(logits);
+            }
+        }
+        match self.play {
+            Play::Hedge => probabilities.iter_mut().for_each(|p| *p /= total),
+            Play::Best | Play::Last => softmax(scores, probabilities),
+            Play::Mixture => {
+                probabilities.iter_mut().for_each(|p| *p /= total);
+                logarithms(probabilities, scores);
+            }
+            Play::Vote => {
+                // One more vote, split evenly: no class is impossible.
+                let (votes, share) = (self.copies.len() as f64 + 1.0, 1.0 / self.problem.classes as f64);
+                probabilities.iter_mut().for_each(|p| *p = (*p + share) / votes);
+                logarithms(probabilities, scores);
+            }
+        }
+        out.stamp = Some(self.rounds);
+    }
+}
+
+impl OnlineLearner for AdaBoostOlm {
+    /// Eq. (3), everything from what the round's prediction knew.
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let y = y.class_index();
+        let constants = self.constants();
+        let classes = self.problem.classes;
+        let rest = &mut &mut self.work[..];
+        let (logits, sigma, costs) = (take(rest, classes), take(rest, classes), take(rest, classes));
+        logits.fill(0.0);
+        let steps = at.kept.chunks_exact(2).zip(&at.members);
+        for ((copy, mistakes), (step, room)) in self.copies.iter_mut().zip(&mut self.mistakes).zip(steps) {
+            let (named, logit) = (step[0] as usize, step[1]);
+            let missing = costs::row(logits, y, sigma, costs);
+            copy.record[0] += if named == y { missing } else { -sigma[named] }; // eq. (4)
+            copy.record[1] += missing;
+            copy.weak.update(x, y, costs, room);
+            copy.regression.update(logits, named, logit, named == y, &constants);
+            logits[named] = logit;
+            copy.record[2] += logistic::loss(logits, y);
+            *mistakes += u64::from(argmax(logits) != y);
+        }
+        self.rounds += 1;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        let mistakes = self.mistakes.iter().map(|count| *count as f64).collect();
+        vec![("edges", self.edges()), ("prefix_mistakes", mistakes)]
+    }
+
+    fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+        let Chain { logits, labels, .. } = self.chain(at);
+        let labels = labels.iter().map(|label| *label as f64).collect();
+        vec![("s", logits), ("prefix_labels", vec![labels]), ("prefix_weights", vec![self.prefix_weights()])]
+    }
+}
+
+impl State for AdaBoostOlm {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::new();
+        for (at, copy) in self.copies.iter_mut().enumerate() {
+            let prefix = format!("copy/{at}");
+            tensors.extend(copy.weak.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
+            tensors.push(Tensor::vector("regression", copy.regression.sums()).within(&prefix));
+            tensors.push(Tensor::vector("record", &mut copy.record).within(&prefix));
+        }
+        tensors.push(Tensor::counts("mistakes", &mut self.mistakes));
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.copies.iter_mut().all(|copy| copy.weak.restored())
+    }
+}
+
+#[cfg(test)]
+#[path = "adaboost_olm_tests.rs"]
+mod tests;

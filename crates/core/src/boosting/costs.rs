@@ -1,0 +1,58 @@
+//! What a class costs, given the logits of the copies before (spec 9.2).
+//!
+//! $$ C(y, l) = \tfrac1K (\sigma_l + 1 - \sigma_y) \ (l \ne y), \quad C(y, y) = 0, \quad \sigma = \mathrm{softmax}(s) $$
+//!
+//! is the gradient of the log loss at $s$, moved and scaled so that the truth costs nothing and a row of the matrix sums to
+//! $1 - \sigma_y \le 1$. Only the row of the true class is ever needed, once that is known: the matrix is never written out.
+
+use crate::kernel::softmax::softmax;
+
+/// Writes $C(y, \cdot)$ for the logits $s$ to `row`, and returns its sum $1 - \sigma_y$; `sigma` receives $\sigma$.
+///
+/// All three slices have one entry for each class.
+pub fn row(logits: &[f64], y: usize, sigma: &mut [f64], row: &mut [f64]) -> f64 {
+    softmax(logits, sigma);
+    // The sum of the others: 1 - σ_y would cancel.
+    let rest: f64 = sigma.iter().enumerate().filter(|(l, _)| *l != y).map(|(_, p)| p).sum();
+    let scale = 1.0 / sigma.len() as f64;
+    let right = sigma[y];
+    for (cost, p) in row.iter_mut().zip(&*sigma) {
+        // Classes that nothing tells apart cost exactly the same: early ties are broken by index, not by rounding.
+        *cost = scale * (1.0 + (p - right));
+    }
+    row[y] = 0.0;
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, items, numbers, shared_vector};
+    use proptest::prelude::*;
+
+    #[test]
+    fn reference_matrices() {
+        let Some(reference) = shared_vector("cost_matrix") else { return };
+        for case in items(&reference["cases"]) {
+            let logits = numbers(&case["s"]);
+            let (mut sigma, mut costs) = (vec![0.0; logits.len()], vec![0.0; logits.len()]);
+            for (y, want) in items(&case["C"]).iter().enumerate() {
+                row(&logits, y, &mut sigma, &mut costs);
+                for (got, want) in costs.iter().zip(numbers(want)) {
+                    assert_close(*got, want, 1e-9, "C");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_costs(logits in prop::collection::vec(-800.0..800.0f64, 2..9), y in 0..9usize) {
+            let y = y % logits.len();
+            let (mut sigma, mut costs) = (vec![0.0; logits.len()], vec![0.0; logits.len()]);
+            let sum = row(&logits, y, &mut sigma, &mut costs);
+            prop_assert!(costs.iter().all(|c| *c >= 0.0) && costs[y] == 0.0);
+            prop_assert!((costs.iter().sum::<f64>() - sum).abs() <= 1e-14 && sum <= 1.0 + 1e-15);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Boosting: many weak learners made one strong learner, online.
+//!
+//! A weak learner ([`weak`]) names a class for a row and is told what every class would have cost; it only has to cost a
+//! little less than guessing. [`adaboost_olm`] chains copies of one: each is told the costs that the copies before it left
+//! over, and a [`regression`] per copy learns how much its word is worth.
+//!
+//! | weak learner | what it is |
+//! |---|---|
+//! | [`tree`] | a small tree that grows as its rows come |
+//! | [`stump`] | one threshold on one feature: given, drawn, or the best of many |
+//! | [`linear_cost`] | linear estimates of the costs |
+//! | [`adapter`] | any learner of the registry that sees the label |
+
+pub mod adaboost_olm;
+pub mod adapter;
+pub mod costs;
+pub mod linear_cost;
+pub mod params;
+pub mod regression;
+pub mod stump;
+pub mod tree;
+pub mod weak;
+
+/// A number that looks random, from two: what a copy draws depends on the seed and on which copy it is, and on nothing else
+/// (the finaliser of SplitMix64).
+pub(crate) fn mixed(seed: u64, at: u64) -> u64 {
+    let mut z = seed.wrapping_add(at.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// The same as a number in [0, 1).
+pub(crate) fn mixed_uniform(seed: u64, at: u64) -> f64 {
+    (mixed(seed, at) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
+/// $x_j$; 0 for a feature that `x` does not have.
+pub(crate) fn value(x: crate::example::Features<'_>, feature: usize) -> f64 {
+    use crate::example::Features;
+    match x {
+        Features::Dense(values) => values.get(feature).copied().unwrap_or(0.0),
+        Features::Sparse { indices, values } => u32::try_from(feature)
+            .ok()
+            .and_then(|j| indices.binary_search(&j).ok())
+            .map_or(0.0, |at| values[at]),
+    }
+}
+
+/// The index of the smallest number; among equals the first.
+pub(crate) fn cheapest(costs: &[f64]) -> usize {
+    let mut best = 0;
+    for (at, &cost) in costs.iter().enumerate() {
+        if cost < costs[best] {
+            best = at;
+        }
+    }
+    best
+}

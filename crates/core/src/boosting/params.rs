@@ -1,0 +1,125 @@
+//! Parameters of AdaBoost.OLM++: its own, and those of its weak learner behind `weak.`.
+
+use crate::boosting::regression::Horizon;
+use crate::boosting::stump::Candidates;
+use crate::boosting::weak::{PREFIX, Weak};
+use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, nearest};
+use crate::{param_words, params};
+
+/// Copies where nobody says otherwise.
+const COPIES: u64 = 30;
+
+param_words! {
+    /// What is played.
+    pub enum Play {
+        /// The label of a prefix drawn by eq. (2).
+        Hedge = "hedge",
+        /// The logits of the prefix with the fewest mistakes so far.
+        Best = "best",
+        /// The logits of the whole chain.
+        Last = "last",
+        /// The mean forecast of all prefixes, weighted by their log losses.
+        Mixture = "mixture",
+        /// How many copies name each class, whatever their regressions say.
+        Vote = "vote",
+    }
+}
+
+/// The name of a weak learner. Its parameters say whether it exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeakName(pub String);
+
+impl ParamValue for WeakName {
+    const NEED: &'static str = "the name of a weak learner";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        Some(Self(value.to_string()))
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Text(self.0.clone())
+    }
+}
+
+params! {
+    /// Parameters of [`AdaBoostOlm`](super::adaboost_olm::AdaBoostOlm), those of its weak learner apart.
+    pub struct Own {
+        /// Weak learner: `tree`, `best-stump`, `stump`, `linear-cost`, or a learner that sees the label, as in `ogd`; its
+        /// parameters as weak.grace=8 and so on.
+        weak: WeakName = "tree",
+        /// Number $N$ of copies, from 1 to 10000.
+        copies: u64 = "30",
+        /// Number of rounds $T$, or `anytime`.
+        horizon: Horizon = "the stream's, if known; 1000000",
+        /// `hedge` draws a prefix as the theorem asks; `best`, `last`, `mixture` and `vote` are
+        /// deterministic and outside it.
+        play: Play = "hedge",
+        /// Stumps to choose from, for stumps only: [[[feature, threshold], ...], ...], a list for every copy.
+        candidates: Candidates = "found while rows come",
+    }
+}
+
+/// Parameters of [`AdaBoostOlm`](super::adaboost_olm::AdaBoostOlm).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AdaBoostOlmParams {
+    /// Its own.
+    pub own: Own,
+    /// Those of the weak learner, without the prefix `weak.`.
+    pub weak_values: Values,
+}
+
+impl Params for AdaBoostOlmParams {
+    const FIELDS: &'static [ParamInfo] = Own::FIELDS;
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
+        self.own.set(name, value)
+    }
+
+    fn values(&self) -> Values {
+        let weak = self.weak_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone()));
+        self.own.values().into_iter().chain(weak).collect()
+    }
+
+    fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
+        let mut params = Self::default();
+        for (name, value) in values {
+            if let Some(name) = name.strip_prefix(PREFIX) {
+                params.weak_values.insert(name.to_owned(), value.clone());
+            } else if Self::FIELDS.iter().any(|field| field.name == name) {
+                params.set(name, value)?;
+            } else {
+                let known = || Self::FIELDS.iter().map(|field| field.name);
+                return Err(ParamError::UnknownName {
+                    learner: learner.to_owned(),
+                    name: name.clone(),
+                    near: nearest(name, known()).map(str::to_owned),
+                    known: format!("classes, features, {}, weak.*", known().collect::<Vec<_>>().join(", ")),
+                });
+            }
+        }
+        params.weak()?;
+        Ok(params)
+    }
+}
+
+impl AdaBoostOlmParams {
+    /// The weak learner.
+    pub(crate) fn weak(&self) -> Result<Weak, ParamError> {
+        let name = self.own.weak.as_ref().map_or("tree", |name| &name.0);
+        let mut weak = Weak::find(name, &self.weak_values)?;
+        match (&mut weak, &self.own.candidates) {
+            (Weak::BestStump(params), Some(given)) => params.candidates = Some(given.clone()),
+            (Weak::Stump(params), Some(given)) => params.candidates = Some(given.clone()),
+            (_, Some(given)) => {
+                let need = format!("unset: {name} has no candidates");
+                return Err(ParamError::invalid("candidates", given.to_value(), need));
+            }
+            (_, None) => {}
+        }
+        Ok(weak)
+    }
+
+    pub(crate) fn copies(&self) -> u64 {
+        self.own.copies.unwrap_or(COPIES)
+    }
+}

@@ -1,0 +1,456 @@
+//! A small tree that grows as its rows come: the default weak learner.
+//!
+//! Every leaf adds up the costs of the classes, and names the cheapest. It also keeps a few of its rows. Every `grace` rows
+//! it tries to split: it draws features and thresholds at random (extremely randomised trees), and takes the split with the
+//! largest gain if that exceeds a Hoeffding bound,
+//!
+//! $$ \text{gain} = \tfrac1n \Big(\sum_k \tfrac{l_k^2}{l} + \sum_k \tfrac{r_k^2}{r} - \sum_k \tfrac{n_k^2}{n}\Big)
+//!    > \sqrt{\tfrac{\ln(1/\delta)}{2n}}, \tag{1} $$
+//!
+//! where the $n$ rows kept, $n_k$ of class $k$, fall $l$ to the left and $r$ to the right. Both halves begin with the rows
+//! that fall to them, so that no row has to be seen twice: this is what lets a tree learn from a few hundred rows.
+//!
+//! ## Reference
+//!
+//! Pedro Domingos, Geoff Hulten, *Mining High-Speed Data Streams*, KDD 2000, for the bound and the grace period; Pierre
+//! Geurts, Damien Ernst, Louis Wehenkel, *Extremely randomized trees*, Machine Learning 63, 2006, for the drawn splits.
+//! `references.bib`: `domingos2000hoeffding`, `geurts2006extra`.
+//!
+//! ## Deviations
+//!
+//! * Leaves keep rows (a uniform sample of at most `buffer`) instead of counts for every feature: splits are exact on the
+//!   sample, and nothing is forgotten when a leaf becomes two.
+//! * The best drawn split is compared with none at all, not with the second best, and $\delta$ is large: what a single tree
+//!   splits too early the other copies outvote.
+//! * The structure looks at classes, the leaves at costs: copies differ in what they draw and in what their leaves say.
+//! * A row's absent features are 0 and fall to the left of a threshold that is 0 or more.
+//!
+//! ## Cost
+//!
+//! The depth to predict. To learn, that and $K$, and every `grace` rows `tries` · `buffer`. Memory: `memory` numbers at
+//! most for the rows that are kept, taken as they come; a tree that has used them up no longer grows.
+
+use crate::boosting::weak::WeakLearner;
+use crate::boosting::{cheapest, mixed, mixed_uniform, value};
+use crate::example::Features;
+use crate::param::{ParamError, ParamValue, Params as _, Values};
+use crate::params;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+params! {
+    /// Parameters of [`Tree`].
+    pub struct TreeParams {
+        /// Rows between attempts to split a leaf, and the fewest that it needs, >= 2.
+        grace: u64 = "5",
+        /// Rows that a leaf keeps, from 2 to 1024.
+        buffer: u64 = "32",
+        /// Features and thresholds drawn in an attempt, >= 1.
+        tries: u64 = "2 features, from 16 to 64",
+        /// $\delta$ of the Hoeffding bound, in (0, 1]: larger splits earlier.
+        confidence: f64 = "0.8",
+        /// Most numbers that a tree takes to keep rows, from 1 to 2^32.
+        memory: u64 = "2^20",
+    }
+}
+
+/// Numbers of a node: the feature it splits, its threshold, its children; or -1 and its leaf.
+const NODE: usize = 4;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Tree {
+    params: TreeParams,
+    classes: usize,
+    features: usize,
+    grace: usize,
+    buffer: usize,
+    tries: usize,
+    /// $\tfrac12 \ln(1/\delta)$.
+    doubt: f64,
+    /// Rows that may be kept.
+    capacity: usize,
+    seed: u64,
+    /// Random numbers drawn so far.
+    drawn: u64,
+    /// [`NODE`] numbers a node; children stand behind their parents.
+    nodes: Vec<f64>,
+    /// For every leaf: rows seen, rows kept, costs.
+    leaves: Vec<f64>,
+    /// For every leaf, `buffer` places of kept rows.
+    places: Vec<f64>,
+    /// For every kept row: its features, its class, its costs.
+    rows: Vec<f64>,
+    /// Rows of each class in a leaf, and to the right of a threshold.
+    counts: Vec<f64>,
+}
+
+/// A split of a leaf.
+#[derive(Clone, Copy)]
+struct Split {
+    gain: f64,
+    feature: usize,
+    threshold: f64,
+}
+
+fn between(name: &str, value: u64, least: u64, most: u64) -> Result<usize, ParamError> {
+    if (least..=most).contains(&value) {
+        return Ok(value as usize);
+    }
+    Err(ParamError::invalid(name, value, format!("from {least} to {most}")))
+}
+
+impl Tree {
+    /// A tree of one leaf that draws by `seed`.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub fn new(params: &TreeParams, problem: &Problem, seed: u64) -> Result<Self, ParamError> {
+        let (classes, features) = (problem.classes, problem.features);
+        let confidence = params.confidence.unwrap_or(0.8);
+        if !(confidence > 0.0 && confidence <= 1.0) {
+            return Err(ParamError::invalid("confidence", confidence.to_value(), "in (0, 1]"));
+        }
+        let params = TreeParams {
+            grace: Some(params.grace.unwrap_or(5)),
+            buffer: Some(params.buffer.unwrap_or(32)),
+            tries: Some(params.tries.unwrap_or((2 * features as u64).clamp(16, 64))),
+            confidence: Some(confidence),
+            memory: Some(params.memory.unwrap_or(1 << 20)),
+        };
+        let count = |name: &str, value: Option<u64>, least, most| {
+            between(name, value.expect("resolved"), least, most)
+        };
+        let memory = count("memory", params.memory, 1, 1 << 32)?;
+        let mut tree = Self {
+            classes,
+            features,
+            grace: count("grace", params.grace, 2, 1 << 32)?,
+            buffer: count("buffer", params.buffer, 2, 1024)?,
+            tries: count("tries", params.tries, 1, 1 << 20)?,
+            doubt: -0.5 * confidence.ln(),
+            capacity: memory / (features + 1 + classes),
+            seed,
+            drawn: 0,
+            nodes: vec![-1.0, 0.0, 0.0, 0.0],
+            leaves: Vec::new(),
+            places: Vec::new(),
+            rows: Vec::new(),
+            counts: vec![0.0; 2 * classes],
+            params,
+        };
+        tree.add_leaf();
+        Ok(tree)
+    }
+
+    /// Leaves so far.
+    pub fn leaves(&self) -> usize {
+        self.leaves.len() / self.leaf_len()
+    }
+
+    fn leaf_len(&self) -> usize {
+        2 + self.classes
+    }
+
+    fn row_len(&self) -> usize {
+        self.features + 1 + self.classes
+    }
+
+    fn add_leaf(&mut self) -> usize {
+        let at = self.leaves();
+        self.leaves.resize(self.leaves.len() + self.leaf_len(), 0.0);
+        self.places.resize(self.places.len() + self.buffer, 0.0);
+        at
+    }
+
+    /// The node where `x` ends, and its leaf.
+    fn find(&self, x: Features<'_>) -> (usize, usize) {
+        let mut at = 0;
+        loop {
+            let node = &self.nodes[NODE * at..][..NODE];
+            if node[0] < 0.0 {
+                return (at, node[1] as usize);
+            }
+            at = node[if value(x, node[0] as usize) > node[1] { 3 } else { 2 }] as usize;
+        }
+    }
+
+    /// The costs of `leaf`.
+    fn costs(&self, leaf: usize) -> &[f64] {
+        &self.leaves[leaf * self.leaf_len() + 2..][..self.classes]
+    }
+
+    /// The numbers of rows that `leaf` has seen, and that it keeps.
+    fn sizes(&self, leaf: usize) -> (u64, usize) {
+        let of = &self.leaves[leaf * self.leaf_len()..];
+        (of[0] as u64, of[1] as usize)
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.drawn = self.drawn.wrapping_add(1);
+        mixed(self.seed, self.drawn)
+    }
+
+    /// The places of the rows that `leaf` keeps.
+    fn kept(&self, leaf: usize) -> &[f64] {
+        &self.places[leaf * self.buffer..][..self.sizes(leaf).1]
+    }
+
+    /// Keeps the row of class `y`, or not: what a leaf keeps is a uniform sample of what it has seen (Vitter's algorithm R).
+    fn keep(&mut self, leaf: usize, x: Features<'_>, y: usize, costs: &[f64]) {
+        let ((seen, kept), row_len) = (self.sizes(leaf), self.row_len());
+        let place = if kept < self.buffer && self.rows.len() < self.capacity * row_len {
+            let place = self.rows.len() / row_len;
+            self.rows.resize(self.rows.len() + row_len, 0.0);
+            self.places[leaf * self.buffer + kept] = place as f64;
+            let leaf_len = self.leaf_len();
+            self.leaves[leaf * leaf_len + 1] += 1.0;
+            place
+        } else {
+            let drawn = (self.draw() % seen.max(1)) as usize;
+            if drawn >= kept {
+                return;
+            }
+            self.kept(leaf)[drawn] as usize
+        };
+        let (features, rest) = self.rows[place * row_len..][..row_len].split_at_mut(self.features);
+        features.fill(0.0);
+        x.add_to(1.0, features);
+        rest[0] = y as f64;
+        rest[1..].copy_from_slice(costs);
+    }
+
+    /// The best of the drawn splits of `leaf`, if its rows differ at all.
+    fn best_split(&mut self, leaf: usize) -> Option<Split> {
+        let (features, row_len, classes) = (self.features, self.row_len(), self.classes);
+        let count = self.sizes(leaf).1;
+        let class = |rows: &[f64], place: f64| rows[place as usize * row_len + features] as usize;
+        self.counts.fill(0.0);
+        for at in 0..count {
+            let place = self.kept(leaf)[at];
+            self.counts[class(&self.rows, place)] += 1.0;
+        }
+        let n = count as f64;
+        let square = |counts: &[f64]| counts.iter().map(|c| c * c).sum::<f64>();
+        let whole = square(&self.counts[..classes]);
+        if whole == n * n {
+            return None;
+        }
+        let mut best: Option<Split> = None;
+        for _ in 0..self.tries {
+            let feature = (self.draw() % features as u64) as usize;
+            self.drawn = self.drawn.wrapping_add(1);
+            let uniform = mixed_uniform(self.seed, self.drawn);
+            let kept = &self.places[leaf * self.buffer..][..count];
+            let of = |place: f64| self.rows[place as usize * row_len + feature];
+            let (low, high) = kept.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), place| {
+                (a.min(of(*place)), b.max(of(*place)))
+            });
+            if low >= high {
+                continue;
+            }
+            let threshold = low + (high - low) * uniform;
+            let (total, right) = self.counts.split_at_mut(classes);
+            right.fill(0.0);
+            let mut r = 0.0;
+            for place in kept.iter().filter(|place| of(**place) > threshold) {
+                right[class(&self.rows, *place)] += 1.0;
+                r += 1.0;
+            }
+            if r == 0.0 || r == n {
+                continue;
+            }
+            let left: f64 = total.iter().zip(&*right).map(|(t, r)| (t - r) * (t - r)).sum();
+            let gain = (left / (n - r) + square(right) / r - whole / n) / n; // eq. (1)
+            if best.is_none_or(|best| gain > best.gain) {
+                best = Some(Split { gain, feature, threshold });
+            }
+        }
+        best.filter(|best| best.gain > (self.doubt / n).sqrt())
+    }
+
+    /// Makes the leaf at `node` a split with two leaves, which take over its rows.
+    fn split(&mut self, node: usize, leaf: usize, split: Split) {
+        let (row_len, leaf_len) = (self.row_len(), self.leaf_len());
+        let count = self.sizes(leaf).1;
+        let other = self.add_leaf();
+        self.leaves[leaf * leaf_len..][..leaf_len].fill(0.0);
+        for at in 0..count {
+            // Rows that stay move to the front: no place is overwritten before it is read.
+            let place = self.places[leaf * self.buffer + at];
+            let row = &self.rows[place as usize * row_len..][..row_len];
+            let to = if row[split.feature] > split.threshold { other } else { leaf };
+            let record = &mut self.leaves[to * leaf_len..][..leaf_len];
+            self.places[to * self.buffer + record[1] as usize] = place;
+            record[0] += 1.0;
+            record[1] += 1.0;
+            for (sum, cost) in record[2..].iter_mut().zip(&row[self.features + 1..]) {
+                *sum += cost;
+            }
+        }
+        let first = self.nodes.len() / NODE;
+        self.nodes.extend([-1.0, leaf as f64, 0.0, 0.0, -1.0, other as f64, 0.0, 0.0]);
+        let children = [split.feature as f64, split.threshold, first as f64, (first + 1) as f64];
+        self.nodes[NODE * node..][..NODE].copy_from_slice(&children);
+    }
+}
+
+impl WeakLearner for Tree {
+    fn values(&self) -> Values {
+        self.params.values()
+    }
+
+    fn predict(&self, x: Features<'_>, _room: &mut Prediction) -> usize {
+        cheapest(self.costs(self.find(x).1))
+    }
+
+    fn update(&mut self, x: Features<'_>, y: usize, costs: &[f64], _at: &Prediction) {
+        let (node, leaf) = self.find(x);
+        let leaf_len = self.leaf_len();
+        let record = &mut self.leaves[leaf * leaf_len..][..leaf_len];
+        record[0] += 1.0;
+        for (sum, cost) in record[2..].iter_mut().zip(costs) {
+            *sum += cost;
+        }
+        self.keep(leaf, x, y, costs);
+        let (seen, kept) = self.sizes(leaf);
+        if kept >= self.grace.min(self.buffer)
+            && seen.is_multiple_of(self.grace as u64)
+            && let Some(split) = self.best_split(leaf)
+        {
+            self.split(node, leaf, split);
+        }
+    }
+}
+
+impl State for Tree {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        vec![
+            Tensor::count("seed", &mut self.seed),
+            Tensor::count("drawn", &mut self.drawn),
+            Tensor::list("nodes", &mut self.nodes),
+            Tensor::list("leaves", &mut self.leaves),
+            Tensor::list("places", &mut self.places),
+            Tensor::list("rows", &mut self.rows),
+        ]
+    }
+
+    fn restored(&mut self) -> bool {
+        let whole =
+            |number: f64, below: usize| number >= 0.0 && number < below as f64 && number.fract() == 0.0;
+        let (nodes, leaves) = (self.nodes.len() / NODE, self.leaves());
+        let rows = self.rows.len() / self.row_len();
+        let lengths = nodes * NODE == self.nodes.len()
+            && leaves * self.leaf_len() == self.leaves.len()
+            && leaves * self.buffer == self.places.len()
+            && rows * self.row_len() == self.rows.len()
+            && rows <= self.capacity
+            && nodes > 0;
+        let node = |(at, node): (usize, &[f64])| {
+            if node[0] == -1.0 {
+                return whole(node[1], leaves);
+            }
+            // Children stand behind their parents, so that every way down ends.
+            let child = |to: f64| whole(to, nodes) && to > at as f64;
+            whole(node[0], self.features) && child(node[2]) && child(node[3])
+        };
+        let leaf = |leaf: &[f64]| leaf[0] >= 0.0 && whole(leaf[1], self.buffer + 1) && leaf[0] >= leaf[1];
+        lengths
+            && self.nodes.chunks_exact(NODE).enumerate().all(node)
+            && self.leaves.chunks_exact(self.leaf_len()).all(leaf)
+            && (0..leaves).all(|leaf| self.kept(leaf).iter().all(|place| whole(*place, rows)))
+            && self.rows.chunks_exact(self.row_len()).all(|row| whole(row[self.features], self.classes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(params: TreeParams) -> Tree {
+        Tree::new(&params, &Problem::new(2, 1), 3).expect("valid")
+    }
+
+    fn learn(tree: &mut Tree, x: f64, y: usize) {
+        let mut costs = [0.5; 2];
+        costs[y] = 0.0;
+        tree.update(Features::Dense(&[x]), y, &costs, &Prediction::default());
+    }
+
+    fn says(tree: &Tree, x: f64) -> usize {
+        tree.predict(Features::Dense(&[x]), &mut Prediction::default())
+    }
+
+    /// Four rows, -1 and -1 of class 1, 1 and 1 of class 0: every threshold in [-1, 1) parts the classes, the gain is
+    /// (2 + 2 - 2)/4 = 1/2. Hoeffding's bound for n = 4 is 1/2 at δ = e⁻²: just below that δ it splits no more.
+    #[test]
+    fn a_split_worked_by_hand() {
+        for (delta, leaves) in [(0.136, 2), (0.135, 1)] {
+            let params =
+                TreeParams { grace: Some(4), confidence: Some(delta), tries: Some(1), ..Default::default() };
+            let mut tree = tree(params);
+            assert_eq!(says(&tree, -1.0), 0, "the first of equals");
+            [(-1.0, 1), (1.0, 0), (-1.0, 1)].into_iter().for_each(|(x, y)| learn(&mut tree, x, y));
+            assert_eq!((says(&tree, 1.0), tree.leaves()), (1, 1), "one leaf, one answer");
+            learn(&mut tree, 1.0, 0);
+            assert_eq!(tree.leaves(), leaves, "δ = {delta}");
+            if leaves == 2 {
+                assert_eq!((says(&tree, -1.0), says(&tree, 1.0)), (1, 0));
+                let sizes = [tree.sizes(0), tree.sizes(1)];
+                assert_eq!(sizes, [(2, 2), (2, 2)], "every row is in one of the halves");
+                assert_eq!(tree.costs(0), [1.0, 0.0]);
+            }
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let width = 1 + 1 + 2;
+        let mut tree = tree(TreeParams { memory: Some(width * 50), ..Default::default() });
+        let mut t = 0.0;
+        for round in 0..5000u64 {
+            t = (t + 0.618_033_988_749) % 1.0;
+            let noisy = round % 5 == 0;
+            learn(&mut tree, t, usize::from(((t * 40.0) as usize).is_multiple_of(2)) ^ usize::from(noisy));
+        }
+        assert_eq!(tree.rows.len(), 50 * width as usize);
+        assert!(tree.leaves() > 3 && tree.leaves() <= 50, "{}", tree.leaves());
+        assert!(tree.restored());
+    }
+
+    #[test]
+    fn contradictions_are_noticed() {
+        let mut grown = tree(TreeParams { grace: Some(2), ..Default::default() });
+        (0..40).for_each(|t| learn(&mut grown, f64::from(t % 7), (t % 7 > 3) as usize));
+        assert!(grown.leaves() > 1 && grown.restored());
+        let broken = |change: fn(&mut Tree)| {
+            let mut tree = grown.clone();
+            change(&mut tree);
+            !tree.restored()
+        };
+        assert!(broken(|tree| tree.nodes[2] = 0.0), "a node that is its own child");
+        assert!(broken(|tree| tree.nodes[0] = 1.0), "a feature that is not there");
+        assert!(broken(|tree| tree.places[0] = 1e6), "a row that is not there");
+        assert!(broken(|tree| tree.rows[1] = 2.0), "a class that is not there");
+        assert!(broken(|tree| tree.leaves[1] = 33.0), "more rows than there is room for");
+        assert!(broken(|tree| tree.leaves.truncate(3)), "half a leaf");
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let error = |params| Tree::new(&params, &Problem::new(2, 1), 3).expect_err("bad").to_string();
+        assert_eq!(
+            error(TreeParams { grace: Some(1), ..Default::default() }),
+            "grace = 1: must be from 2 to 4294967296"
+        );
+        assert_eq!(
+            error(TreeParams { confidence: Some(f64::NAN), ..Default::default() }),
+            "confidence = NaN: must be in (0, 1]"
+        );
+        assert_eq!(
+            error(TreeParams { buffer: Some(0), ..Default::default() }),
+            "buffer = 0: must be from 2 to 1024"
+        );
+    }
+}

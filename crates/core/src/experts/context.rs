@@ -1,0 +1,159 @@
+//! Members that look at labels only: how often each class came, alone or after the class before it.
+
+use crate::example::{Features, Target};
+use crate::prediction::Prediction;
+use crate::state::{State, Tensor};
+
+use super::member::Member;
+
+/// Counts of classes, for each class of the label before if `ordered`, with one forecast for each rate of forgetting.
+///
+/// A class that was counted $n_k$ times out of $n$ has probability $(n_k + 1/K)/(n + 1)$. After every round the counts that it
+/// falls under shrink by the factor $1 - \delta$ before it is counted.
+#[derive(Clone, Debug)]
+pub(super) struct Context {
+    classes: usize,
+    ordered: bool,
+    forgetting: Vec<f64>,
+    /// For each rate, each class before (one row if not `ordered`), the counts of the $K$ classes.
+    counts: Vec<f64>,
+    /// The label before, as a distribution: all 0 before the first.
+    last: Vec<f64>,
+}
+
+impl Context {
+    pub(super) fn new(classes: usize, ordered: bool, forgetting: &[f64]) -> Self {
+        let rows = if ordered { classes } else { 1 };
+        Self {
+            classes,
+            ordered,
+            forgetting: forgetting.to_vec(),
+            counts: vec![0.0; forgetting.len() * rows * classes],
+            last: vec![0.0; classes],
+        }
+    }
+
+    fn rows(&self) -> usize {
+        if self.ordered { self.classes } else { 1 }
+    }
+
+    /// The weight of counts' row `row` where the label before was `last`.
+    fn share(&self, row: usize, last: &[f64]) -> f64 {
+        if self.ordered { last.get(row).copied().unwrap_or(0.0) } else { 1.0 }
+    }
+}
+
+impl Member for Context {
+    fn prediction(&self) -> Prediction {
+        let mut members = vec![Prediction::sized(self.classes, 0); self.forgetting.len()];
+        members.push(Prediction { scores: vec![0.0; self.classes], ..Prediction::default() });
+        Prediction { members, ..Prediction::sized(self.classes, 0) }
+    }
+
+    fn predict(&self, _: Features<'_>, out: &mut Prediction) {
+        let (k, rows) = (self.classes, self.rows());
+        let (last, heads) = out.members.split_last_mut().expect("the context is the last");
+        last.scores.copy_from_slice(&self.last);
+        let known: f64 = if self.ordered { self.last.iter().sum() } else { 1.0 };
+        for (at, counts) in heads.iter_mut().zip(self.counts.chunks_exact(rows * k)) {
+            // Before the first label every class is as likely as any other.
+            at.probabilities.fill((1.0 - known) / k as f64);
+            for (row, counts) in counts.chunks_exact(k).enumerate() {
+                let share = self.share(row, &self.last);
+                if share > 0.0 {
+                    let total = counts.iter().sum::<f64>() + 1.0;
+                    for (p, count) in at.probabilities.iter_mut().zip(counts) {
+                        *p += share * (count + 1.0 / k as f64) / total;
+                    }
+                }
+            }
+            at.set_scores_to_logarithms();
+        }
+    }
+
+    fn update(&mut self, _: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let (k, rows) = (self.classes, self.rows());
+        let last = &at.members.last().expect("the context is the last").scores;
+        for (head, &rate) in self.forgetting.iter().enumerate() {
+            for row in 0..rows {
+                let share = self.share(row, last);
+                if share > 0.0 {
+                    let counts = &mut self.counts[(head * rows + row) * k..][..k];
+                    counts.iter_mut().for_each(|count| *count *= 1.0 - share * rate);
+                    y.truth.add_to(share * y.weight, counts);
+                }
+            }
+        }
+        if self.ordered {
+            self.last.fill(0.0);
+            y.truth.add_to(1.0, &mut self.last);
+        }
+    }
+
+    fn grow(&mut self, classes: usize, _: usize) -> bool {
+        let (k, rows) = (self.classes, self.rows());
+        let mut grown = Self::new(classes, self.ordered, &self.forgetting);
+        let grown_rows = grown.rows();
+        for (head, counts) in self.counts.chunks_exact(rows * k).enumerate() {
+            for (row, counts) in counts.chunks_exact(k).enumerate() {
+                grown.counts[(head * grown_rows + row) * classes..][..k].copy_from_slice(counts);
+            }
+        }
+        grown.last[..k].copy_from_slice(&self.last);
+        *self = grown;
+        true
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Member> {
+        Box::new(self.clone())
+    }
+}
+
+impl State for Context {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let shape = vec![self.forgetting.len(), self.rows(), self.classes];
+        vec![Tensor::real("counts", shape, &mut self.counts), Tensor::vector("last", &mut self.last)]
+    }
+
+    fn restored(&mut self) -> bool {
+        self.counts.iter().chain(&self.last).all(|count| *count >= 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The probabilities of each head after `labels`.
+    fn after(context: &mut Context, labels: &[usize]) -> Vec<Vec<f64>> {
+        let mut at = context.prediction();
+        for label in labels {
+            context.predict(Features::Dense(&[]), &mut at);
+            context.update(Features::Dense(&[]), Target::class(*label), &at);
+        }
+        context.predict(Features::Dense(&[]), &mut at);
+        at.members[..context.forgetting.len()].iter().map(|head| head.probabilities.clone()).collect()
+    }
+
+    /// K = 2: (n + ½)/(N + 1). Without forgetting the counts of 0, 0, 1 are 2 and 1; with ½ they are ½·½ + ½ = ¾ and 1.
+    #[test]
+    fn labels_by_hand() {
+        let mut labels = Context::new(2, false, &[0.0, 0.5]);
+        assert_eq!(after(&mut labels, &[]), [[0.5, 0.5], [0.5, 0.5]]);
+        assert_eq!(after(&mut labels, &[0, 0, 1]), [[2.5 / 4.0, 1.5 / 4.0], [1.25 / 2.75, 1.5 / 2.75]]);
+    }
+
+    /// After 0 came 0 once and 1 twice, after 1 always 0, and 0 was last; the first label came after none.
+    #[test]
+    fn pairs_by_hand() {
+        let mut pairs = Context::new(2, true, &[0.0]);
+        assert_eq!(after(&mut pairs, &[0, 1, 0, 0, 1, 0]), [[1.5 / 4.0, 2.5 / 4.0]]);
+        // A class that appears shares nothing with the past.
+        assert!(pairs.grow(3, 0));
+        let third = 1.0 / 3.0;
+        let p = &after(&mut pairs, &[])[0];
+        for (p, count) in p.iter().zip([1.0, 2.0, 0.0]) {
+            assert!((p - (count + third) / 4.0).abs() < 1e-15, "{p}");
+        }
+    }
+}

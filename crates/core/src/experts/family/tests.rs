@@ -1,0 +1,83 @@
+use super::*;
+use crate::param::{Value, Values};
+use crate::problem::Problem;
+use crate::registry::find;
+use crate::testing::{assert_close, unit_rows};
+
+/// Plays rounds of a family on its own: the mixture is that of equal weights. Returns all heads' probabilities.
+fn played(family: &mut Family, rows: &[Vec<f64>], keep: bool) -> Vec<Vec<f64>> {
+    let (mut at, mut kept, k) = (family.prediction(), family.prediction(), family.classes);
+    let mut all = Vec::new();
+    for (t, x) in rows.iter().enumerate() {
+        let x = Features::Dense(x);
+        family.predict(x, &mut at);
+        at.probabilities.fill(0.0);
+        for head in &at.members {
+            for (mean, p) in at.probabilities.iter_mut().zip(&head.probabilities) {
+                *mean += p / family.curvatures.len() as f64;
+            }
+            all.push(head.probabilities.clone());
+        }
+        kept.keep(&at);
+        family.update(x, Target::class((t * t + t / 3) % k), if keep { &kept } else { &at });
+    }
+    all
+}
+
+fn assert_same(got: &[Vec<f64>], want: &[Vec<f64>]) {
+    assert_eq!(got.len(), want.len());
+    for (got, want) in got.iter().flatten().zip(want.iter().flatten()) {
+        assert_close(*got, *want, 1e-10, "p");
+    }
+}
+
+/// Alone, a head takes its curvature at its own forecast: it is FOLKLORE. So it is with one matrix for both of two classes.
+#[test]
+fn a_family_of_one_is_folklore() {
+    for (classes, shared) in [(4, false), (2, false), (2, true)] {
+        let rows = unit_rows(3, 60, 5);
+        let mut family = Family::new(classes, 5, Expansion::Plain, shared, 0.7, &[0.2]);
+        let values = Values::from([
+            ("regularization".to_owned(), Value::from(0.7 * 0.2)),
+            ("curvature".to_owned(), Value::from(0.2)),
+        ]);
+        let problem = Problem::new(classes, 5).with_radius(1.0);
+        let mut folklore = find("folklore").expect("registered").make(&values, problem, 0).expect("valid");
+        let mut at = folklore.prediction();
+        let mut want = Vec::new();
+        for (t, x) in rows.iter().enumerate() {
+            let x = Features::Dense(x);
+            folklore.predict(x, &mut at);
+            want.push(at.probabilities.clone());
+            folklore.update(x, Target::class((t * t + t / 3) % classes), &at);
+        }
+        assert_same(&played(&mut family, &rows, false), &want);
+    }
+}
+
+#[test]
+fn products_are_features() {
+    let (rows, expansion) = (unit_rows(4, 40, 4), Expansion::Products { radius: 1.0 });
+    let wide: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|x| {
+            let mut room = vec![0.0; expansion.room(4)];
+            expansion.apply(Features::Dense(x), &mut room);
+            room
+        })
+        .collect();
+    for shared in [false, true] {
+        let mut family = Family::new(3, 4, expansion, shared, 0.1, &[0.5, 0.1]);
+        let mut plain = Family::new(3, 10, Expansion::Plain, shared, 0.1, &[0.5, 0.1]);
+        assert_same(&played(&mut family, &rows, false), &played(&mut plain, &wide, false));
+    }
+}
+
+#[test]
+fn kept_predictions_teach_as_much() {
+    let rows = unit_rows(5, 40, 4);
+    for shared in [false, true] {
+        let family = || Family::new(3, 4, Expansion::Products { radius: 1.0 }, shared, 0.1, &[0.5, 0.1]);
+        assert_same(&played(&mut family(), &rows, true), &played(&mut family(), &rows, false));
+    }
+}

@@ -1,0 +1,277 @@
+//! Who takes part in the mixture: one word for each member, and which of them a budget allows.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::param::{ParamError, ParamValue, Value, Values};
+use crate::problem::Problem;
+use crate::registry;
+
+use super::context::Context;
+use super::expansion::Expansion;
+use super::family::Family;
+use super::member::{Learner, Member};
+
+/// Curvatures $\gamma$ of a family's heads. A valid surrogate has at most ½; theory's falls as the comparator grows.
+const CURVATURES: [f64; 5] = [0.5, 0.2, 0.08, 0.03, 0.01];
+
+/// Rates at which counts of labels are forgotten.
+const FORGETTING: [f64; 3] = [0.0, 1.0 / 256.0, 1.0 / 32.0];
+
+/// Ratios of families of the features themselves.
+const RATIOS: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
+
+/// Ratios of families of products: they are many, and of a smaller scale.
+const PRODUCT_RATIOS: [f64; 3] = [0.01, 0.001, 0.0001];
+
+/// Ratios and curvatures of diagonal learners.
+const DIAGONALS: [(f64, f64); 6] =
+    [(0.1, 0.1), (0.01, 0.1), (0.1, 0.02), (0.01, 0.02), (0.01, 0.5), (0.001, 0.5)];
+
+/// Counting pairs of labels takes $K^2$ numbers: not for more classes than this.
+const MOST_PAIRED: usize = 256;
+
+/// In the first rounds all members together may cost this many budgets.
+pub(super) const TRIAL: f64 = 4.0;
+
+/// What a member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// How often each class came.
+    Labels,
+    /// How often each class came after the class before.
+    Pairs,
+    /// FOLKLOREs that share one matrix of $(K-1)d$ rows.
+    Full,
+    /// FOLKLOREs that share one matrix of $d$ rows, for all classes.
+    Shared,
+    /// The same over the features and their products.
+    Products,
+    /// FOLKLORE with a diagonal matrix.
+    Diagonal,
+}
+
+impl Kind {
+    const ALL: [(&str, Kind); 6] = [
+        ("labels", Kind::Labels),
+        ("pairs", Kind::Pairs),
+        ("full", Kind::Full),
+        ("shared", Kind::Shared),
+        ("products", Kind::Products),
+        ("diagonal", Kind::Diagonal),
+    ];
+}
+
+/// A member.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Word {
+    /// What it is.
+    pub kind: Kind,
+    /// $\lambda/(\gamma R^2)$, for kinds with features.
+    pub ratio: f64,
+    /// $\gamma$, for [`Kind::Diagonal`].
+    pub curvature: f64,
+    /// Whether it had to leave for the sake of the budget.
+    pub left: bool,
+}
+
+/// All members, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lineup(pub Vec<Word>);
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, _) = Kind::ALL.iter().find(|(_, kind)| *kind == self.kind).expect("all kinds have a name");
+        let left = if self.left { "-" } else { "" };
+        match self.kind {
+            Kind::Labels | Kind::Pairs => write!(f, "{left}{name}"),
+            Kind::Diagonal => write!(f, "{left}{name}@{}:{}", self.ratio, self.curvature),
+            Kind::Full | Kind::Shared | Kind::Products => write!(f, "{left}{name}@{}", self.ratio),
+        }
+    }
+}
+
+impl FromStr for Word {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (left, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+        let (name, numbers) = text.split_once('@').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let (_, kind) = *Kind::ALL.iter().find(|(known, _)| *known == name).ok_or(())?;
+        let number = |text: &str| text.parse().ok().filter(|x| (1e-9..=1e9).contains(x)).ok_or(());
+        let (ratio, curvature) = match (kind, numbers) {
+            (Kind::Labels | Kind::Pairs, None) => (1.0, 1.0),
+            (Kind::Full | Kind::Shared | Kind::Products, Some(ratio)) => (number(ratio)?, 1.0),
+            (Kind::Diagonal, Some(numbers)) => {
+                let (ratio, curvature) = numbers.split_once(':').ok_or(())?;
+                (number(ratio)?, number(curvature)?)
+            }
+            _ => return Err(()),
+        };
+        Ok(Self { kind, ratio, curvature, left })
+    }
+}
+
+impl ParamValue for Lineup {
+    const NEED: &'static str = "words as labels, pairs, full@0.1, shared@0.1, products@0.01 or diagonal@0.1:0.5, with + between them, of which at least one stays";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        let words: Vec<Word> = text.split('+').map(str::parse).collect::<Result<_, ()>>().ok()?;
+        words.iter().any(|word| !word.left).then_some(Self(words))
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Text(self.0.iter().map(Word::to_string).collect::<Vec<_>>().join("+"))
+    }
+}
+
+impl Lineup {
+    /// Who takes part in `problem`, where a round may cost `budget` multiply-adds.
+    ///
+    /// Counts always; the families over features, over their products and over classes and features of which one alone is
+    /// within the budget; learners with a diagonal where no family is. All of them together stay within [`TRIAL`] budgets, or
+    /// the last are left out.
+    pub fn within(problem: &Problem, budget: f64) -> Self {
+        let word = |kind, ratio| Word { kind, ratio, curvature: 1.0, left: false };
+        let mut words = vec![word(Kind::Labels, 1.0)];
+        if problem.classes <= MOST_PAIRED {
+            words.push(word(Kind::Pairs, 1.0));
+        }
+        let alone = words.len();
+        let mut total = 0.0;
+        let mut add = |kind, ratios: &[f64]| {
+            for ratio in ratios {
+                let work = word(kind, *ratio).work(problem);
+                if work <= budget && total + work <= TRIAL * budget {
+                    total += work;
+                    words.push(word(kind, *ratio));
+                }
+            }
+        };
+        add(Kind::Shared, &RATIOS);
+        add(Kind::Products, &PRODUCT_RATIOS);
+        if problem.classes > 2 {
+            // For two classes the matrices are the same.
+            add(Kind::Full, &RATIOS);
+        }
+        if words.len() == alone {
+            let diagonal = |&(ratio, curvature)| Word { curvature, ..word(Kind::Diagonal, ratio) };
+            words.extend(DIAGONALS.iter().map(diagonal));
+        }
+        Self(words)
+    }
+}
+
+impl Word {
+    /// The member for `problem` with rows of norm at most `radius`.
+    pub(super) fn make(self, problem: &Problem, radius: f64) -> Result<Box<dyn Member>, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let ratio = self.ratio * radius * radius;
+        if !(ratio > 0.0 && (1.0 / ratio).is_finite() && ratio.is_finite()) {
+            return Err(ParamError::invalid("radius", radius, "of a square that can be computed with"));
+        }
+        let family = |expansion, shared| Box::new(Family::new(k, d, expansion, shared, ratio, &CURVATURES));
+        Ok(match self.kind {
+            Kind::Labels => Box::new(Context::new(k, false, &FORGETTING)),
+            Kind::Pairs => Box::new(Context::new(k, true, &FORGETTING)),
+            Kind::Full => family(Expansion::Plain, false),
+            Kind::Shared => family(Expansion::Plain, true),
+            Kind::Products => family(Expansion::Products { radius }, true),
+            Kind::Diagonal => {
+                let values = Values::from([
+                    ("radius".to_owned(), Value::from(radius)),
+                    ("regularization".to_owned(), Value::from(ratio * self.curvature)),
+                    ("curvature".to_owned(), Value::from(self.curvature)),
+                ]);
+                Box::new(Learner(registry::find("folklore-diag")?.make(&values, problem.clone(), 0)?))
+            }
+        })
+    }
+
+    /// How many forecasts it makes.
+    pub(super) fn heads(self) -> usize {
+        match self.kind {
+            Kind::Labels | Kind::Pairs => FORGETTING.len(),
+            Kind::Full | Kind::Shared | Kind::Products => CURVATURES.len(),
+            Kind::Diagonal => 1,
+        }
+    }
+
+    /// Classes, and features as the member has them.
+    fn dimensions(self, problem: &Problem) -> (usize, usize) {
+        let expansion = match self.kind {
+            Kind::Products => Expansion::Products { radius: 1.0 },
+            _ => Expansion::Plain,
+        };
+        (problem.classes, expansion.features(problem.features))
+    }
+
+    /// Multiply-adds of a round with a dense row, its leading terms.
+    pub(super) fn work(self, problem: &Problem) -> f64 {
+        let (k, d) = self.dimensions(problem);
+        let (k, d, heads) = (k as f64, d as f64, self.heads() as f64);
+        let q = k - 1.0;
+        match self.kind {
+            Kind::Labels | Kind::Pairs => heads * k,
+            Kind::Full => q * q * d * d * (1.0 + 0.5 * q) + 2.0 * heads * q * q * d,
+            Kind::Shared | Kind::Products => 1.5 * d * d + 2.0 * heads * k * d,
+            Kind::Diagonal => 5.0 * k * d,
+        }
+    }
+
+    /// 8-byte numbers of state.
+    pub(super) fn numbers(self, problem: &Problem) -> usize {
+        let (k, d) = self.dimensions(problem);
+        match self.kind {
+            _ if self.left => 0,
+            Kind::Labels => self.heads().saturating_mul(k),
+            Kind::Pairs => self.heads().saturating_mul(k).saturating_mul(k),
+            Kind::Full => Family::numbers(k, d, false, self.heads()),
+            Kind::Shared | Kind::Products => Family::numbers(k, d, true, self.heads()),
+            Kind::Diagonal => k.saturating_mul(d).saturating_mul(2),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(classes: usize, features: usize, budget: f64) -> String {
+        Lineup::within(&Problem::new(classes, features), budget).to_value().to_string()
+    }
+
+    #[test]
+    fn the_budget_decides() {
+        let families = "labels+pairs+shared@1+shared@0.1+shared@0.01+shared@0.001";
+        // 55² · 36 · 4 is within a million, products of 55 features are not.
+        assert_eq!(words(7, 55, 1e6), format!("{families}+full@1+full@0.1+full@0.01+full@0.001"));
+        assert_eq!(words(2, 9, 1e6), format!("{families}+products@0.01+products@0.001+products@0.0001"));
+        assert_eq!(words(10, 257, 1e6), families);
+        assert!(words(4, 50_000, 1e6).starts_with("labels+pairs+diagonal@0.1:0.1+"));
+        assert!(words(1000, 50_000, 1e6).starts_with("labels+diagonal@0.1:0.1+"));
+    }
+
+    #[test]
+    fn words_are_read_as_they_are_written() {
+        let text = "labels+-pairs+full@0.1+-shared@1+products@0.0001+diagonal@0.1:0.5";
+        let lineup = Lineup::from_value(&Value::from(text)).expect("all words are known");
+        assert_eq!(lineup.to_value(), Value::from(text));
+        assert_eq!(lineup.0.iter().filter(|word| word.left).count(), 2);
+        for wrong in [
+            "",
+            "labels+",
+            "labels@1",
+            "full",
+            "full@0",
+            "full@-1",
+            "full@inf",
+            "-labels",
+            "diagonal@1",
+            "fool@1",
+        ] {
+            assert_eq!(Lineup::from_value(&Value::from(wrong)), None, "{wrong}");
+        }
+    }
+}

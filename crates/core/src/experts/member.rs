@@ -1,0 +1,85 @@
+//! What the mixture asks of its members.
+
+use crate::algorithm::Model;
+use crate::example::{Batch, Features, Target};
+use crate::learner::{OnlineLearner, Predictor};
+use crate::prediction::Prediction;
+use crate::state::{State, Tensor};
+
+/// A group of forecasters that share their work: one forecast of probabilities for each of its heads.
+pub(super) trait Member: State + Send + Sync {
+    /// Room for a prediction. The first of its members are the heads' forecasts; scores and probabilities of its own are
+    /// those of the heads' mixture, which the owner fills in.
+    fn prediction(&self) -> Prediction;
+
+    /// Writes the heads' forecasts: scores are logits of the probabilities.
+    fn predict(&self, x: Features<'_>, out: &mut Prediction);
+
+    /// Learns the truth. `at` is as in [`OnlineLearner::update`].
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
+
+    /// See [`OnlineLearner::lookahead`].
+    fn lookahead(&self) -> usize {
+        0
+    }
+
+    /// See [`OnlineLearner::prepare`].
+    fn prepare(&mut self, _: &dyn Batch) {}
+
+    /// See [`OnlineLearner::grow`]: never to fewer.
+    fn grow(&mut self, classes: usize, features: usize) -> bool;
+
+    /// A copy.
+    fn boxed_clone(&self) -> Box<dyn Member>;
+}
+
+impl Clone for Box<dyn Member> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}
+
+/// A learner of the registry as a member of one head.
+#[derive(Clone)]
+pub(super) struct Learner(pub(super) Box<dyn Model>);
+
+impl Member for Learner {
+    fn prediction(&self) -> Prediction {
+        let head = self.0.prediction();
+        Prediction { members: vec![head], ..Prediction::sized(self.0.problem().classes, 0) }
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        self.0.predict(x, &mut out.members[0]);
+    }
+
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        self.0.update(x, y, &at.members[0]);
+    }
+
+    fn lookahead(&self) -> usize {
+        self.0.lookahead()
+    }
+
+    fn prepare(&mut self, coming: &dyn Batch) {
+        self.0.prepare(coming);
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        self.0.grow(classes, features)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Member> {
+        Box::new(self.clone())
+    }
+}
+
+impl State for Learner {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        self.0.tensors()
+    }
+
+    fn restored(&mut self) -> bool {
+        self.0.restored()
+    }
+}

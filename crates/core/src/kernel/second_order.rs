@@ -1,0 +1,244 @@
+//! What learners with quadratic surrogates keep: $A^{-1}$, and a vector $b$ that grows along the same rows.
+//!
+//! A round needs $N = (I \otimes x)^\top A^{-1} (I \otimes x)$ and $h = (I \otimes x)^\top A^{-1} b$, and then takes
+//! $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\,M$, and $b \leftarrow b + c \otimes x$.
+//!
+//! Rows that were prepared go through a [`GramBlock`], which never touches a vector of length $n$; others through
+//! [`LowRankInverse`], one at a time. Both give the same numbers up to rounding.
+
+mod gram_block;
+
+use gram_block::GramBlock;
+
+use super::linalg::{Into, columns, columns_mut, product};
+use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
+use super::vector::{axpy, dot, take};
+use crate::example::{Batch, Features};
+use crate::state::Tensor;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct SecondOrder {
+    inverse: LowRankInverse,
+    b: Vec<f64>,
+    block: GramBlock,
+}
+
+/// Where the by-products of a projection come from, kept with them in two numbers.
+const TAG: usize = 2;
+
+/// By-products of a row, see [`SecondOrder::project`].
+pub struct Projection<'a> {
+    /// $N$, $q \times q$, symmetric to the bit.
+    pub gram: &'a mut [f64],
+    /// $h$, length $q$.
+    pub image: &'a mut [f64],
+}
+
+/// What a round teaches, see [`SecondOrder::absorb`].
+pub struct Lesson<'a> {
+    /// $c$, length $q$.
+    pub coefficients: &'a [f64],
+    /// $M$, $q \times q$, column-major.
+    pub mix: &'a [f64],
+}
+
+impl SecondOrder {
+    /// $A = \lambda I$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$, and $b = 0$.
+    pub fn new(blocks: usize, features: usize, regularization: f64) -> Self {
+        Self {
+            inverse: LowRankInverse::new(blocks, features, regularization, blocks),
+            b: vec![0.0; blocks * features],
+            block: GramBlock::default(),
+        }
+    }
+
+    /// How many numbers the state takes for `blocks` blocks of `features`: dominated by $n^2$.
+    pub fn numbers(blocks: usize, features: usize) -> usize {
+        LowRankInverse::numbers(blocks, features)
+    }
+
+    fn kept(&self) -> usize {
+        let (n, q) = (self.inverse.side(), self.inverse.blocks());
+        TAG + q * q + q + n * q
+    }
+
+    /// How many numbers of scratch [`SecondOrder::project`] takes.
+    pub fn scratch_len(&self) -> usize {
+        let q = self.inverse.blocks();
+        self.kept() + self.inverse.scratch_len().max(2 * q * q * self.inverse.lookahead())
+    }
+
+    /// Writes what depends on `x` and the state to the head of `scratch`: what it returns, and what
+    /// [`SecondOrder::absorb`] reuses.
+    ///
+    /// All of it is 0 where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16 times larger in some direction
+    /// than in others, as after a huge row, $N$ may come out indefinite. Learners, which rely on its being semidefinite,
+    /// then see a direction that is known.
+    pub fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Projection<'a> {
+        let (n, q) = (self.inverse.side(), self.inverse.blocks());
+        let rest = &mut { scratch };
+        let (tag, gram) = (take(rest, TAG), take(rest, q * q));
+        let (image, y) = (take(rest, q), take(rest, n * q));
+        let rest = std::mem::take(rest);
+        match self.inverse.find(x).filter(|_| self.block.is_live()) {
+            Some(at) => {
+                self.block.project(at, self.inverse.next(), gram, image);
+                tag.copy_from_slice(&[self.block.serial(), at as f64]);
+            }
+            None => {
+                self.inverse.columns(x, y, rest);
+                if self.block.is_live() {
+                    self.block.correct(x, self.inverse.prepared().1, self.inverse.next(), y, rest);
+                }
+                self.inverse.gram(x, y, gram);
+                let b = columns(&self.b, n, 1);
+                product(columns_mut(image, q, 1), Into::Replace, 1.0, columns(y, n, q).transpose(), b);
+                tag.fill(0.0);
+            }
+        }
+        if !is_semidefinite(gram, &mut rest[..q * q]) {
+            [tag, &mut *gram, &mut *image, y].into_iter().for_each(|part| part.fill(0.0));
+        }
+        Projection { gram, image }
+    }
+
+    /// $N$ among the by-products of [`SecondOrder::project`].
+    pub fn gram<'a>(&self, by_products: &'a [f64]) -> &'a [f64] {
+        let q = self.inverse.blocks();
+        &by_products[TAG..TAG + q * q]
+    }
+
+    /// Whether by-products of [`SecondOrder::project`], since which nothing was learnt, can be given to
+    /// [`SecondOrder::absorb`]: not if other rows were prepared in between.
+    pub fn can_reuse(&self, by_products: &[f64]) -> bool {
+        by_products[0] == 0.0 || (self.block.is_live() && by_products[0] == self.block.serial())
+    }
+
+    /// Learns the `lesson` of the row `x`, whose by-products [`SecondOrder::project`] left at the head of `by_products`.
+    pub fn absorb(&mut self, x: Features<'_>, by_products: &[f64], lesson: Lesson<'_>) {
+        let (n, q, d) = (self.inverse.side(), self.inverse.blocks(), self.inverse.features());
+        let (tag, rest) = by_products[..self.kept()].split_at(TAG);
+        for (b, c) in self.b.chunks_exact_mut(d).zip(lesson.coefficients) {
+            x.add_to(*c, b);
+        }
+        if tag[0] > 0.0 {
+            let (at, (gram, rest)) = (tag[1] as usize, rest.split_at(q * q));
+            self.block.absorb(at, self.inverse.next(), gram, &rest[..q], lesson);
+            self.inverse.expect(at + 1);
+        } else {
+            self.settle();
+            self.inverse.downdate(&rest[q * q + q..][..n * q], lesson.mix);
+        }
+    }
+
+    /// Turns what the block has learnt into columns of the inverse; the rows that it still expects are then corrected one
+    /// by one.
+    fn settle(&mut self) {
+        let learnt = self.inverse.next() * self.inverse.blocks();
+        if self.block.end() && learnt > 0 {
+            let (n, block) = (self.inverse.side(), &self.block);
+            self.inverse.append(learnt, |f, products| block.columns(n, products, f));
+        }
+    }
+
+    /// Shares large products among as many `threads`, 1 being the default; results agree up to rounding.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.inverse.set_threads(threads);
+    }
+
+    /// How many coming rows [`SecondOrder::prepare`] can use.
+    pub fn lookahead(&self) -> usize {
+        self.inverse.lookahead()
+    }
+
+    /// Multiplies the coming rows with $A^{-1}$ at once. A batch much shorter than [`SecondOrder::lookahead`] is not worth it
+    /// and is ignored.
+    pub fn prepare(&mut self, coming: &dyn Batch) {
+        if !self.inverse.worth_preparing(coming.len()) {
+            return;
+        }
+        self.settle();
+        if self.inverse.prepare(coming) {
+            let (rows, products) = self.inverse.prepared();
+            self.block.start(rows, products, &self.b, self.inverse.blocks(), self.inverse.lookahead());
+        }
+    }
+
+    /// $b^\top A^{-1} b$, at the cost of a pass over the inverse.
+    pub fn square(&self) -> f64 {
+        let mut image = vec![0.0; self.b.len()];
+        self.inverse.apply(&self.b, &mut image);
+        dot(&self.b, &image) - self.block.square(self.inverse.next() * self.inverse.blocks())
+    }
+
+    /// $A$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no positive definite $A^{-1}$.
+    pub fn precision(&self) -> Option<Vec<f64>> {
+        if self.block.is_live() {
+            let mut settled = self.clone();
+            settled.settle();
+            return settled.inverse.precision();
+        }
+        self.inverse.precision()
+    }
+
+    /// Sets $A$ to the sum `a`, symmetric of side $n$, and adds up the vectors of `parts`. Returns false if `a` is not positive
+    /// definite.
+    pub fn become_sum<'a>(&mut self, a: Vec<f64>, parts: impl Iterator<Item = &'a Self>) -> bool {
+        self.block.end();
+        if !self.inverse.set_precision(a) {
+            return false;
+        }
+        parts.for_each(|part| axpy(1.0, &part.b, &mut self.b));
+        true
+    }
+
+    /// $n = qd$.
+    pub fn side(&self) -> usize {
+        self.inverse.side()
+    }
+
+    /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new diagonal.
+    pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64) {
+        self.settle();
+        let old = self.inverse.features();
+        let mut b = vec![0.0; blocks * features];
+        for (old, new) in self.b.chunks_exact(old).zip(b.chunks_exact_mut(features)) {
+            new[..old.len()].copy_from_slice(old);
+        }
+        self.b = b;
+        self.inverse.grow(blocks, features, regularization, blocks);
+    }
+
+    /// The state, with $b$ under the name that the learner gives it. A save in mid-block is exact.
+    pub fn tensors(&mut self, b: &'static str) -> Vec<Tensor<'_>> {
+        self.settle();
+        let mut tensors = Vec::from(self.inverse.tensors());
+        tensors.push(Tensor::vector(b, &mut self.b));
+        tensors
+    }
+
+    /// False if the state contradicts itself: asked after loading.
+    pub fn is_consistent(&mut self) -> bool {
+        self.block.end();
+        self.inverse.is_consistent()
+    }
+
+    /// How many numbers are held at most: $A^{-1}$, $b$, delayed columns, products of prepared rows, their block, and the
+    /// by-products of a round.
+    #[cfg(test)]
+    fn most_numbers(q: usize, d: usize) -> usize {
+        let (n, ahead) = (q * d, LowRankInverse::delay(q, d, q));
+        let (delayed, prepared) = (ahead * q * n, ahead * (q * n + d));
+        n * n + n + delayed + prepared + GramBlock::most_numbers(ahead, q) + 2 * (n * q + 3 * ahead * q * q)
+    }
+
+    /// $b$.
+    #[cfg(test)]
+    pub(crate) fn vector(&self) -> &[f64] {
+        &self.b
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! A block of prepared rows, learnt in the space that they span.
+//!
+//! With $X$ the prepared rows and $Z = P_0 (I \otimes X)$, everything that a round needs are $q \times q$ blocks of
+//! $N = (I \otimes X)^\top Z$ and what learning subtracts from it (spec 6.3). Learning row $s$ with $F_s = Y_s M_s$ is a
+//! step of a Cholesky factorisation by blocks: for $t > s$
+//!
+//! $$ E_{ts} = (I \otimes x_t)^\top F_s = \Bigl(N_{ts} - \sum_{r<s} E_{tr} E_{sr}^\top\Bigr) M_s, \tag{1} $$
+//! $$ (I \otimes x_t)^\top A^{-1} (I \otimes x_t) = N_{tt} - \sum_s E_{ts} E_{ts}^\top, \tag{2} $$
+//! $$ (I \otimes x_t)^\top A^{-1} b = g_t - \sum_s E_{ts} f_s, \qquad g = Z^\top b, \quad f = F^\top b. \tag{3} $$
+//!
+//! At the end $F = ZT$ is one product, for the upper triangular (by blocks)
+//! $T_s = \bigl(I_s - \sum_{r<s} T_r E_{sr}^\top\bigr) M_s$. Rows are learnt in their order; one that is skipped has $M = 0$.
+
+use super::Lesson;
+use crate::example::Features;
+use crate::kernel::linalg::{Into, columns, columns_mut, part, part_mut, product};
+use crate::kernel::lowrank_inverse::project;
+use crate::kernel::vector::dot;
+
+/// Columns of $F$ that are computed at once.
+const AT_ONCE: usize = 48;
+
+/// See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub(super) struct GramBlock {
+    q: usize,
+    /// Prepared rows.
+    len: usize,
+    live: bool,
+    /// Blocks made so far.
+    serial: u64,
+    /// $N$ where it is still needed; below the diagonal of rows that are learnt, $E$. Column-major, of side `len` q.
+    gram: Vec<f64>,
+    /// $T$, of the same shape.
+    triangle: Vec<f64>,
+    /// $g$.
+    image: Vec<f64>,
+    /// $f$.
+    shares: Vec<f64>,
+    /// Room for a column of blocks.
+    room: Vec<f64>,
+}
+
+impl GramBlock {
+    /// Whether it stands for prepared rows, and what was learnt of them.
+    pub(super) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// A number > 0 that no other block of this learner has.
+    pub(super) fn serial(&self) -> f64 {
+        self.serial as f64
+    }
+
+    /// Ends the block; returns whether it was live.
+    pub(super) fn end(&mut self) -> bool {
+        std::mem::replace(&mut self.live, false)
+    }
+
+    fn side(&self) -> usize {
+        self.len * self.q
+    }
+
+    /// How many numbers a block of at most `most` rows holds.
+    #[cfg(test)]
+    pub(super) fn most_numbers(most: usize, q: usize) -> usize {
+        2 * (most * q).pow(2) + 2 * most * q + most * q * q
+    }
+
+    /// Starts with the prepared `rows`, one after the other, and their `products` $Z$; at most `most` rows ever.
+    pub(super) fn start(&mut self, rows: &[f64], products: &[f64], b: &[f64], q: usize, most: usize) {
+        let (n, d) = (b.len(), b.len() / q);
+        (self.q, self.len, self.live, self.serial) = (q, rows.len() / d, true, self.serial + 1);
+        let side = self.side();
+        for (vector, len) in [
+            (&mut self.gram, most * q * most * q),
+            (&mut self.triangle, most * q * most * q),
+            (&mut self.image, most * q),
+            (&mut self.shares, most * q),
+            (&mut self.room, most * q * q),
+        ] {
+            vector.resize(len, 0.0);
+        }
+        let x = columns(rows, d, self.len);
+        for k in 0..q {
+            let slab = part(&products[k * d..], n, d, side);
+            let out = part_mut(&mut self.gram[k * side..], q * side, side, self.len);
+            product(out, Into::Replace, 1.0, slab.transpose(), x);
+        }
+        let image = columns_mut(&mut self.image, side, 1);
+        product(image, Into::Replace, 1.0, columns(products, n, side).transpose(), columns(b, n, 1));
+    }
+
+    /// (2) and (3) for the prepared row `at`, no earlier than `next`.
+    pub(super) fn project(&self, at: usize, next: usize, gram: &mut [f64], image: &mut [f64]) {
+        let (q, side, learnt) = (self.q, self.side(), next * self.q);
+        let first = at * q;
+        for (j, column) in gram.chunks_exact_mut(q).enumerate() {
+            column.copy_from_slice(&self.gram[(first + j) * side + first..][..q]);
+        }
+        image.copy_from_slice(&self.image[first..][..q]);
+        if learnt > 0 {
+            let e = part(&self.gram[first..], side, q, learnt);
+            product(columns_mut(gram, q, q), Into::Add, -1.0, e, e.transpose());
+            product(columns_mut(image, q, 1), Into::Add, -1.0, e, columns(&self.shares, learnt, 1));
+        }
+        for j in 0..q {
+            for k in 0..j {
+                gram[j * q + k] = gram[k * q + j];
+            }
+        }
+    }
+
+    /// Learns the `lesson` of the prepared row `at`, with its `gram` and `image`, where `next` was expected. (1)
+    pub(super) fn absorb(&mut self, at: usize, next: usize, gram: &[f64], image: &[f64], lesson: Lesson<'_>) {
+        let (q, side, first) = (self.q, self.side(), at * self.q);
+        for skipped in next * q..first {
+            self.gram[skipped * side + (skipped / q + 1) * q..][..side - (skipped / q + 1) * q].fill(0.0);
+            self.triangle[skipped * side..][..side].fill(0.0);
+            self.shares[skipped] = 0.0;
+        }
+        let (mix, c) = (columns(lesson.mix, q, q), columns(lesson.coefficients, q, 1));
+        let later = side - first - q;
+        let (learnt, column) = self.gram.split_at_mut(first * side);
+
+        // g += N_{·s} c for later rows; f += E_s·ᵀ c for earlier ones; f_s = M_sᵀ (h + N c) with the N of now.
+        if later > 0 {
+            let fresh = part(&column[first + q..], side, later, q);
+            product(columns_mut(&mut self.image[first + q..], later, 1), Into::Add, 1.0, fresh, c);
+        }
+        let (earlier, own) = self.shares.split_at_mut(first);
+        let e = part(&learnt[first.min(learnt.len())..], side, q, first);
+        if first > 0 {
+            product(columns_mut(earlier, first, 1), Into::Add, 1.0, e.transpose(), c);
+        }
+        let grown = &mut self.room[..q];
+        grown.copy_from_slice(image);
+        product(columns_mut(grown, q, 1), Into::Add, 1.0, columns(gram, q, q), c);
+        product(columns_mut(own, q, 1), Into::Replace, 1.0, mix.transpose(), columns(grown, q, 1));
+
+        // T_s, above its diagonal block and in it.
+        let (known, triangle) = self.triangle.split_at_mut(first * side);
+        let triangle = &mut triangle[..q * side];
+        for (column, mix) in triangle.chunks_exact_mut(side).zip(lesson.mix.chunks_exact(q)) {
+            column[first..first + q].copy_from_slice(mix);
+            column[first + q..].fill(0.0);
+        }
+        if first > 0 {
+            let room = &mut self.room[..first * q];
+            product(
+                columns_mut(room, first, q),
+                Into::Replace,
+                -1.0,
+                part(known, side, first, first),
+                e.transpose(),
+            );
+            product(part_mut(triangle, side, first, q), Into::Replace, 1.0, columns(room, first, q), mix);
+        }
+
+        if later > 0 {
+            let room = &mut self.room[..later * q];
+            for (room, column) in room.chunks_exact_mut(later).zip(column.chunks_exact(side)) {
+                room.copy_from_slice(&column[first + q..]);
+            }
+            if first > 0 {
+                let below = part(&learnt[first + q..], side, later, first);
+                product(columns_mut(room, later, q), Into::Add, -1.0, below, e.transpose());
+            }
+            let out = part_mut(&mut column[first + q..], side, later, q);
+            product(out, Into::Replace, 1.0, columns(room, later, q), mix);
+        }
+    }
+
+    /// Writes $F = ZT$ of the rows before the one that `f` has no room for, for `products` $= Z$ of `n` rows.
+    pub(super) fn columns(&self, n: usize, products: &[f64], f: &mut [f64]) {
+        let (side, learnt) = (self.side(), f.len() / n);
+        // A few columns at a time, so that little of T's zeros is multiplied.
+        let step = (AT_ONCE / self.q).max(1) * self.q;
+        for (start, f) in (0..learnt).step_by(step).zip(f.chunks_mut(step * n)) {
+            let end = (start + step).min(learnt);
+            let t = part(&self.triangle[start * side..], side, end, end - start);
+            product(columns_mut(f, n, end - start), Into::Replace, 1.0, columns(products, n, end), t);
+        }
+    }
+
+    /// `y -= F Fᵀ (I ⊗ x)` for any row, with the first `next` rows learnt. `scratch` has $2q^2$ numbers for each of them.
+    pub(super) fn correct(
+        &self,
+        x: Features<'_>,
+        z: &[f64],
+        next: usize,
+        y: &mut [f64],
+        scratch: &mut [f64],
+    ) {
+        let (q, learnt) = (self.q, next * self.q);
+        if learnt == 0 {
+            return;
+        }
+        let n = y.len() / q;
+        let (e, room) = scratch.split_at_mut(q * learnt);
+        let t = part(&self.triangle, self.side(), learnt, learnt);
+        let z = &z[..n * learnt];
+        project(x, z, n, e);
+        product(columns_mut(room, q, learnt), Into::Replace, 1.0, columns(e, q, learnt), t);
+        product(columns_mut(e, q, learnt), Into::Replace, 1.0, columns(room, q, learnt), t.transpose());
+        let (z, e) = (columns(z, n, learnt), columns(e, q, learnt));
+        product(columns_mut(y, n, q), Into::Add, -1.0, z, e.transpose());
+    }
+
+    /// $\lVert F^\top b \rVert^2$ of the first `learnt` columns, 0 if the block has ended.
+    pub(super) fn square(&self, learnt: usize) -> f64 {
+        if self.live { dot(&self.shares[..learnt], &self.shares[..learnt]) } else { 0.0 }
+    }
+}

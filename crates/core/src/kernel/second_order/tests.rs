@@ -1,0 +1,131 @@
+use super::*;
+use crate::rng::{Rng, Uniforms};
+use proptest::prelude::*;
+
+/// A state that looks ahead, and one that never does.
+struct Both {
+    ahead: SecondOrder,
+    plain: SecondOrder,
+    q: usize,
+}
+
+impl Both {
+    fn new(q: usize, d: usize) -> Self {
+        Self { ahead: SecondOrder::new(q, d, 0.1), plain: SecondOrder::new(q, d, 0.1), q }
+    }
+
+    /// $N$ and $h$ of both, which must agree.
+    fn project(&self, x: &[f64]) -> [Vec<f64>; 2] {
+        let scratches = [&self.ahead, &self.plain].map(|state| {
+            let mut scratch = vec![f64::NAN; state.scratch_len()];
+            state.project(Features::Dense(x), &mut scratch);
+            scratch
+        });
+        let kept = self.q * self.q + self.q;
+        let scale =
+            1.0 + scratches[1][TAG..][..kept].iter().fold(0.0, |max: f64, entry| max.max(entry.abs()));
+        for (ahead, plain) in scratches[0].iter().zip(&scratches[1]).skip(TAG).take(kept) {
+            assert!((ahead - plain).abs() <= 1e-9 * scale, "{ahead} and {plain}");
+        }
+        scratches
+    }
+
+    fn absorb(&mut self, x: &[f64], scratches: &[Vec<f64>; 2], rng: &mut Rng) {
+        let (q, x) = (self.q, Features::Dense(x));
+        let trace: f64 = self.plain.gram(&scratches[1]).iter().step_by(q + 1).sum();
+        // MMᵀ ⪯ (N + I/2)^{-1} leaves A^{-1} positive definite.
+        let scale = (0.5 / (0.5 + trace)).sqrt() / q as f64;
+        let mix: Vec<f64> = (0..q * q).map(|_| scale * (2.0 * rng.uniform() - 1.0)).collect();
+        let coefficients: Vec<f64> = (0..q).map(|_| rng.normal()).collect();
+        for (state, scratch) in [(&mut self.ahead, &scratches[0]), (&mut self.plain, &scratches[1])] {
+            assert!(state.can_reuse(scratch));
+            state.absorb(x, scratch, Lesson { coefficients: &coefficients, mix: &mix });
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Rows learnt, only predicted, skipped, repeated, never announced; saves, growth and matrices in mid-block.
+    #[test]
+    fn looking_ahead_changes_nothing(q in 1..4usize, d in 1..40usize, blocks in 1..6usize, seed in any::<u64>()) {
+        let (mut both, mut rng) = (Both::new(q, d), Rng::new(seed, 0));
+        let mut d = d;
+        for _ in 0..blocks {
+            let len = 1 + rng.below(14) as usize;
+            let rows: Vec<Vec<f64>> = (0..len).map(|_| (0..d).map(|_| rng.normal()).collect()).collect();
+            let announced: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
+            both.ahead.prepare(&announced.as_slice());
+            for x in &rows {
+                let scratches = both.project(x);
+                match rng.below(12) {
+                    0 => {}
+                    1 => {
+                        both.ahead.tensors("b");
+                        let again = both.project(x);
+                        both.absorb(x, &again, &mut rng);
+                    }
+                    2 => {
+                        let other: Vec<f64> = (0..d).map(|_| rng.normal()).collect();
+                        let other_scratches = both.project(&other);
+                        if rng.below(2) == 0 {
+                            both.absorb(&other, &other_scratches, &mut rng);
+                        }
+                    }
+                    3 => {
+                        both.absorb(x, &scratches, &mut rng);
+                        let again = both.project(x);
+                        both.absorb(x, &again, &mut rng);
+                    }
+                    _ => both.absorb(x, &scratches, &mut rng),
+                }
+                let (ahead, plain) = (both.ahead.square(), both.plain.square());
+                prop_assert!((ahead - plain).abs() <= 1e-9 * (1.0 + plain), "{ahead} and {plain}");
+            }
+            let precisions = [&both.ahead, &both.plain].map(|state| state.precision().expect("definite"));
+            let scale = precisions[1].iter().fold(0.0, |max: f64, entry| max.max(entry.abs()));
+            for (ahead, plain) in precisions[0].iter().zip(&precisions[1]) {
+                prop_assert!((ahead - plain).abs() <= 1e-8 * scale);
+            }
+            if rng.below(3) == 0 {
+                d += 1;
+                both.ahead.grow(q, d, 0.1);
+                both.plain.grow(q, d, 0.1);
+            }
+        }
+    }
+}
+
+/// Otherwise the property above would hold for the wrong reason.
+#[test]
+fn prepared_rows_are_learnt_in_the_block() {
+    let (mut both, mut rng) = (Both::new(2, 16), Rng::new(1, 0));
+    let rows: Vec<Vec<f64>> = (0..4).map(|_| (0..16).map(|_| rng.normal()).collect()).collect();
+    let announced: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
+    both.ahead.prepare(&announced.as_slice());
+    for (at, x) in rows.iter().enumerate() {
+        let scratches = both.project(x);
+        assert_eq!(scratches[0][..TAG], [1.0, at as f64]);
+        both.absorb(x, &scratches, &mut rng);
+    }
+    assert!(both.ahead.block.is_live());
+    // A row that was not announced, or by-products from before others were prepared.
+    let scratches = both.project(&rows[0]);
+    assert_eq!(scratches[0][..TAG], [0.0, 0.0]);
+    both.ahead.prepare(&announced.as_slice());
+    let scratches = both.project(&rows[0]);
+    both.ahead.prepare(&announced.as_slice());
+    assert!(!both.ahead.can_reuse(&scratches[0]));
+}
+
+/// With everything that flushes and look-ahead need: at most a quarter on top of $n^2$ numbers, where $n$ is large.
+#[test]
+fn large_inverses_take_a_quarter_more_than_themselves() {
+    for (q, d) in [(1, 9000), (2, 4500), (9, 1000), (25, 360)] {
+        assert!(
+            SecondOrder::most_numbers(q, d) as f64 <= 1.25 * ((q * d) as f64).powi(2),
+            "q = {q}, d = {d}"
+        );
+    }
+}
