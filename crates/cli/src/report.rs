@@ -37,7 +37,7 @@ impl PageFile {
 }
 
 /// The report of a run that is under way.
-pub(crate) struct Report {
+pub(crate) struct RunPage {
     file: PageFile,
     watch: Watch,
     decisions: Vec<(String, String)>,
@@ -54,7 +54,7 @@ pub(crate) struct Ending<'a> {
     pub(crate) weights: Vec<(String, f64)>,
 }
 
-impl Report {
+impl RunPage {
     /// A report at `path`.
     pub(crate) fn open(
         path: &Path,
@@ -95,7 +95,7 @@ fn failure(path: &Path, error: &std::io::Error) -> Failure {
     Failure::data(format!("--report {}: cannot be written: {error}", path.display()))
 }
 
-impl Sink for Report {
+impl Sink for RunPage {
     fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
         self.watch.observe(outcome, score)
     }

@@ -47,11 +47,14 @@ fn held(entry: &'static Entry, config: &Config) -> Result<Option<Held>, Experime
         contender = Contender::new(entry.about.name, &[("norm", config.norm)]);
     }
     let checkpoints = log_spaced(config.rounds, 8);
-    match hold(&contender, &stream(entry, config, config.features), &checkpoints[..checkpoints.len() - 1]) {
-        // Some learners are for one or two features.
-        Err(ExperimentError::Param(_)) => {
-            hold(&contender, &stream(entry, config, 2), &checkpoints[..checkpoints.len() - 1])
-        }
+    let with =
+        |features| hold(&contender, &stream(entry, config, features), &checkpoints[..checkpoints.len() - 1]);
+    // Some learners are for one or two features, and some cannot do without parameters of their own.
+    match with(config.features) {
+        Err(ExperimentError::Param(_)) => match with(2) {
+            Err(ExperimentError::Param(_)) => Ok(None),
+            result => result,
+        },
         result => result,
     }
 }
@@ -64,10 +67,13 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
     let mut points = Table::new(&["learner", "rounds", "regret", "certificate", "bound"]);
     let mut summary =
         Table::new(&["learner", "against", "loss or mistakes", "regret", "certificate", "bound"]);
-    let (mut claims, mut charts) = (Vec::new(), Vec::new());
+    let (mut claims, mut charts, mut without) = (Vec::new(), Vec::new(), Vec::new());
     for (entry, held) in entries.iter().zip(results) {
-        let Some(Held { certified, mistakes, over_time }) = held else { continue };
         let name = entry.about.name;
+        let Some(Held { certified, mistakes, over_time }) = held else {
+            without.push(name);
+            continue;
+        };
         let shown = |value: Option<f64>| value.map_or_else(String::new, number);
         summary.push(vec![
             name.to_owned(),
@@ -129,6 +135,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
          them, have one number and one bound each. The comparator of \
          `kernel-aioli` is not computed. Binary learners have a stream of two classes, `aggregating` one of two features."
             .to_owned(),
+        format!("Without a theorem, or without one that this stream can be held to: {}.", without.join(", ")),
     ];
     Ok(Outcome { claims, figure: Figure { title, columns: 3, charts }, points, summary, notes })
 }

@@ -1,5 +1,5 @@
 //! GAF, figure 1: average loss over time of GAF, ONS and OGD on three data sets, each at the best parameters of a grid;
-//! FOLKLORE, which has none, beside them.
+//! FOLKLORE and `auto`, which have none, beside them.
 //!
 //! The paper does not say what is random in its repetitions: here it is the order of the rows, and GAF's samples.
 
@@ -41,6 +41,7 @@ fn candidates(learner: &str, config: &Config) -> Vec<Contender> {
             .iter()
             .map(|rate| Contender::new("ogd", &[("rate", *rate)]).with("ball", "none"))
             .collect(),
+        "auto" => vec![Contender::new("auto", &[])],
         _ => vec![Contender::new("folklore", &[])],
     }
 }
@@ -72,7 +73,7 @@ impl Tuned {
     }
 }
 
-const LEARNERS: [&str; 4] = ["gaf", "ons", "ogd", "folklore"];
+const LEARNERS: [&str; 5] = ["gaf", "ons", "ogd", "folklore", "auto"];
 
 fn tuned(context: &Context<'_>, config: &Config, stored: &Stored) -> Result<Vec<Tuned>, ExperimentError> {
     let source = |order: u64| Source::File { stored, rows: config.rows, order: Some(order) };
@@ -126,7 +127,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
         return Err(ExperimentError::NoData(files.join(", ")));
     }
     outcome.notes.push(format!(
-        "{} repetitions over orders of the rows; parameters from the grid {:?}, by the loss at the end. FOLKLORE has its \
+        "{} repetitions over orders of the rows; parameters from the grid {:?}, by the loss at the end. FOLKLORE and `auto` have their \
          defaults. Lines are medians, shades reach from the first to the third quartile.",
         config.repetitions, config.grid
     ));

@@ -30,7 +30,7 @@ use crate::log_file::LogFile;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, follows_experts, open};
 use crate::progress::{Mode, Progress, Total, as_json};
-use crate::report::{Ending, Report};
+use crate::report::{Ending, RunPage};
 use crate::summary::{Summary, print};
 use crate::watched::Watched;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
-    let report = args.report.as_ref().map(|path| Report::open(path, forecast, &decisions)).transpose()?;
+    let report = args.report.as_ref().map(|path| RunPage::open(path, forecast, &decisions)).transpose()?;
     let session = Session { args, mode, rows, options, examples, progress, report };
     match learner {
         AnyModel::Full(learner) => session.full(learner),
@@ -137,7 +137,7 @@ struct Session<'a> {
     options: RunOptions,
     examples: ReadExamples,
     progress: Progress,
-    report: Option<Report>,
+    report: Option<RunPage>,
 }
 
 /// What the summary says of a learner.
