@@ -40,6 +40,7 @@ impl RiskPlot {
             x_label: "coverage".to_owned(),
             y_label: "error rate".to_owned(),
             lines: vec![Line { name: name.to_owned(), points, band: Vec::new() }],
+            ..Chart::default()
         })
     }
 }

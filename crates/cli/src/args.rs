@@ -61,6 +61,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// See two learners on a small noisy, drifting stream made on the spot: no data needed
     Demo(DemoArgs),
+    /// Make a figure of the papers: data, runs, claims, pictures
+    Reproduce(ReproduceArgs),
     /// Write completions for a shell
     Completions(CompletionsArgs),
 }
@@ -271,6 +273,9 @@ pub(crate) struct RunArgs {
     /// Show the live certificate, a bound on the regret so far, in the progress table
     #[arg(long)]
     pub(crate) certificates: bool,
+    /// Write a page about the run, to be looked at in a browser
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Give no answer where abstaining, which costs this much of an error, is expected to be cheaper
     #[arg(long, value_name = "COST", value_parser = fraction, conflicts_with = "abstain_rate")]
     pub(crate) abstain_cost: Option<f64>,
@@ -298,6 +303,9 @@ pub(crate) struct CompareArgs {
     /// Draw learning curves: .svg or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
+    /// Write a page with the curves and the table, to be looked at in a browser
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// What the curves show: error or log-loss over the window, running-error or running-log-loss over all rounds so far
     #[arg(long, value_name = "WHAT", default_value_t = Measure::Error)]
     pub(crate) curve: Measure,
@@ -501,6 +509,25 @@ pub(crate) struct DemoArgs {
     /// Where the plot goes: .svg or .png
     #[arg(long, value_name = "FILE", default_value = "noregret-demo.svg")]
     pub(crate) plot: PathBuf,
+}
+
+/// Arguments of `noregret reproduce`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReproduceArgs {
+    /// The figure, or all; without a name, shows which there are
+    pub(crate) name: Option<String>,
+    /// Smaller, in minutes; fails if a claim does not hold
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The folder with the data sets that cannot be made on the spot
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) data: Option<PathBuf>,
+    /// Where the results go, a folder for each figure
+    #[arg(long, short, value_name = "FOLDER", default_value = "reproduced")]
+    pub(crate) output: PathBuf,
+    /// How many runs work at a time; never changes a result [default: as many as there are cores]
+    #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
+    pub(crate) threads: Option<usize>,
 }
 
 /// Arguments of `noregret completions`.

@@ -45,7 +45,8 @@ impl Comparison {
         Spread::of(&values?)
     }
 
-    fn measured(&self, candidate: usize, measure: &Measure) -> Option<Spread> {
+    /// A number of a candidate over its seeds; `None` if it has none.
+    pub(crate) fn measured(&self, candidate: usize, measure: &Measure) -> Option<Spread> {
         self.spread(candidate, |run| (measure.rate)(&run.score.rates()))
     }
 

@@ -12,6 +12,7 @@ mod open;
 mod pass;
 mod plot;
 mod progress;
+mod report;
 mod settings;
 mod summary;
 mod sweep;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => cmd::generate::run(args),
         Command::Demo(args) => cmd::demo::run(args),
         Command::Trace(args) => cmd::trace::run(args),
+        Command::Reproduce(args) => cmd::reproduce::run(args),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut script);

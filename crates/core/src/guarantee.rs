@@ -37,6 +37,16 @@ pub enum Guarantee<'a> {
     },
 }
 
+impl Guarantee<'_> {
+    /// The bound on the regret, if the theorem is about regret and holds.
+    pub fn regret_bound(&self) -> Option<f64> {
+        match self {
+            Guarantee::Regret { bound, .. } | Guarantee::SquaredRegret { bound, .. } => bound.clone().ok(),
+            Guarantee::Mistakes { .. } => None,
+        }
+    }
+}
+
 /// The bound on mistakes against a given predictor.
 pub type MistakeBound<'a> = Box<dyn Fn(&Reference<'_>) -> f64 + 'a>;
 

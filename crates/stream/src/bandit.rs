@@ -135,6 +135,7 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
             target,
             round,
             certificate: &|| None,
+            bound: &|| None,
             weights: &Vec::new,
         };
         sink.observe(&outcome, &score)?;

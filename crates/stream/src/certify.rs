@@ -8,6 +8,7 @@ use noregret::batch::ridge::{LeastSquares, Regularization, least_squares};
 use noregret::example::{Features, Truth};
 use noregret::guarantee::{Ball, Guarantee, Reference};
 use noregret::loss::hinge::margin;
+use noregret::loss::logistic;
 use noregret::problem::Problem;
 use serde::Serialize;
 
@@ -57,6 +58,9 @@ pub struct Certified {
     /// Why there is no bound, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_bound_because: Option<String>,
+    /// The comparator, by class; one vector where its ball is about one vector.
+    #[serde(skip)]
+    pub weights: Option<Vec<f64>>,
 }
 
 /// Why a run cannot be certified.
@@ -153,6 +157,7 @@ impl Record {
             certificate,
             bound: None,
             no_bound_because: None,
+            weights: None,
         };
         Ok(match guarantee {
             Guarantee::Regret { ball, norm, bound } => {
@@ -161,14 +166,15 @@ impl Record {
                     Some(ball) => format!("the best linear predictor with {} <= {norm:.4}", ball_name(ball)),
                 };
                 let best = ball.map(|ball| self.best(ball, norm)).transpose()?;
-                verdict.with(comparator, best.map(|best| (best.value, best.gap)), bound, void)
+                let best = best.map(|best| Best { loss: best.value, gap: best.gap, weights: best.weights });
+                verdict.with(comparator, best, bound, void)
             }
             Guarantee::SquaredRegret { norm, bound } => {
                 let ball = Regularization::Ball(norm);
-                let LeastSquares { loss, gap, .. } =
+                let LeastSquares { theta, loss, gap, .. } =
                     least_squares(self.rows(), self.problem.features, &self.targets, ball)?;
                 let comparator = format!("the best linear forecast with |theta| <= {norm:.4}");
-                verdict.with(comparator, Some((loss, gap)), bound, void)
+                verdict.with(comparator, Some(Best { loss, gap, weights: theta }), bound, void)
             }
             Guarantee::Mistakes { norm, bound } => {
                 let best = self.best(Ball::Frobenius, norm)?;
@@ -199,6 +205,35 @@ impl Record {
         Ok(best_in_hindsight(&self.data()?, ball, norm, Stop { tolerance, ..Stop::default() })?)
     }
 
+    /// What the comparator `weights` of a [`Certified`] had lost after each of `rounds`, which ascend.
+    pub fn losses_after(&self, weights: &[f64], rounds: &[u64]) -> Vec<f64> {
+        let d = self.problem.features;
+        let mut scores = vec![0.0; (weights.len() / d).max(2)];
+        let (mut total, mut at) = (0.0, 0);
+        let sum_to = |round: &u64| {
+            for row in at..(*round as usize).min(self.weights.len()) {
+                let x = self.features(row);
+                // A single vector holds the logit of class 1 over class 0, or the forecast of a value.
+                let offset = scores.len() - weights.len() / d;
+                for (score, vector) in scores[offset..].iter_mut().zip(weights.chunks_exact(d)) {
+                    *score = x.dot(vector);
+                }
+                let loss = if !self.targets.is_empty() {
+                    (scores[1] - self.targets[row]).powi(2)
+                } else if self.distributions.is_empty() {
+                    logistic::loss(&scores, self.classes[row] as usize)
+                } else {
+                    let classes = self.problem.classes;
+                    logistic::soft_loss(&scores, &self.distributions[row * classes..][..classes])
+                };
+                total += self.weights[row] * loss;
+            }
+            at = at.max(*round as usize);
+            total
+        };
+        rounds.iter().map(sum_to).collect()
+    }
+
     fn margins(&self, best: &Comparator) -> Vec<f64> {
         let mut scores = vec![0.0; self.problem.classes];
         let of_round = |(at, label): (usize, &u32)| {
@@ -212,11 +247,18 @@ impl Record {
     }
 }
 
+/// A comparator whose losses add up.
+struct Best {
+    loss: f64,
+    gap: f64,
+    weights: Vec<f64>,
+}
+
 impl Certified {
     fn with(
         self,
         comparator: String,
-        best: Option<(f64, f64)>,
+        best: Option<Best>,
         bound: Result<f64, String>,
         void: Option<String>,
     ) -> Self {
@@ -226,11 +268,12 @@ impl Certified {
         };
         Self {
             comparator,
-            comparator_loss: best.map(|(loss, _)| loss),
-            comparator_gap: best.map(|(_, gap)| gap),
-            regret: best.map(|(loss, _)| self.learner_loss - loss),
+            comparator_loss: best.as_ref().map(|best| best.loss),
+            comparator_gap: best.as_ref().map(|best| best.gap),
+            regret: best.as_ref().map(|best| self.learner_loss - best.loss),
             bound,
             no_bound_because,
+            weights: best.map(|best| best.weights),
             ..self
         }
     }

@@ -139,6 +139,7 @@ mod tests {
                 target: None,
                 round: right,
                 certificate: &|| None,
+                bound: &|| None,
                 weights: &Vec::new,
             };
             curve.observe(&outcome, &score).expect("writes nothing");

@@ -40,6 +40,7 @@ mod read_ahead;
 mod read_error;
 mod reader;
 pub mod replay;
+pub mod report;
 pub mod reward_model;
 mod row;
 pub mod run;

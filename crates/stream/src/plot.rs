@@ -1,6 +1,9 @@
 //! Plots, behind one module: the plotting crate is young.
 
-use kuva::prelude::{Layout, LegendPosition, LinePlot, Plot};
+use std::sync::Arc;
+
+use kuva::prelude::{Layout, LegendPosition, LinePlot, LineStyle, Plot, TickFormat};
+use kuva::render::figure::Figure as Panels;
 
 /// Colours that can be told apart without colour vision: first those of Okabe and Ito, then some of Tol's muted scheme. Line
 /// styles help where points are few.
@@ -8,6 +11,48 @@ const COLOURS: [&str; 14] = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999933",
     "#332288", "#44AA99", "#DDCC77", "#777777", "#AA4499",
 ];
+
+/// Width and height of a chart in a figure, in pixels.
+const PANEL: (f64, f64) = (470.0, 380.0);
+
+/// How an axis runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// By factors; values must be above 0.
+    Log,
+    /// Evenly between -1 and 1, by factors beyond.
+    SymLog,
+}
+
+impl Scale {
+    /// Where `value` is, in the units of this scale.
+    pub fn place(self, value: f64) -> f64 {
+        match self {
+            Scale::Linear => value,
+            Scale::Log => value.log10(),
+            Scale::SymLog if value.abs() <= 1.0 => value,
+            Scale::SymLog => value.signum() * (1.0 + value.abs().log10()),
+        }
+    }
+
+    /// The value at `place`: the inverse of [`Scale::place`].
+    pub fn value(self, place: f64) -> f64 {
+        match self {
+            Scale::Linear => place,
+            Scale::Log => 10_f64.powf(place),
+            Scale::SymLog if place.abs() <= 1.0 => place,
+            Scale::SymLog => place.signum() * 10_f64.powf(place.abs() - 1.0),
+        }
+    }
+
+    /// Whether `value` has a place.
+    pub fn shows(self, value: f64) -> bool {
+        value.is_finite() && (self != Scale::Log || value > 0.0)
+    }
+}
 
 /// A named line.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +66,7 @@ pub struct Line {
 }
 
 /// A chart of lines over rounds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Chart {
     /// The title.
     pub title: String,
@@ -31,6 +76,23 @@ pub struct Chart {
     pub x_label: String,
     /// The lines.
     pub lines: Vec<Line>,
+    /// How x runs.
+    pub x_scale: Scale,
+    /// How y runs.
+    pub y_scale: Scale,
+    /// Where y begins and ends. Absent: where the values do.
+    pub y_range: Option<(f64, f64)>,
+}
+
+/// Charts side by side that show the same lines.
+#[derive(Clone, Debug, Default)]
+pub struct Figure {
+    /// The title above all of them.
+    pub title: String,
+    /// How many stand in a row, at least 1.
+    pub columns: usize,
+    /// The charts, row by row.
+    pub charts: Vec<Chart>,
 }
 
 impl Chart {
@@ -53,34 +115,171 @@ impl Chart {
     }
 
     fn parts(&self) -> (Vec<Plot>, Layout) {
-        let plots: Vec<Plot> = self
-            .lines
-            .iter()
-            .enumerate()
-            .map(|(at, line)| {
-                let plot = LinePlot::new()
-                    .with_data(line.points.iter().copied())
-                    .with_color(COLOURS[at % COLOURS.len()])
-                    .with_stroke_width(2.0)
-                    .with_legend(line.name.as_str());
-                let plot = if line.band.is_empty() {
-                    plot
-                } else {
-                    let (lower, upper): (Vec<f64>, Vec<f64>) = line.band.iter().copied().unzip();
-                    plot.with_band(lower, upper)
-                };
-                Plot::from(if at % 2 == 1 { plot.with_dashed() } else { plot })
-            })
-            .collect();
+        let plots: Vec<Plot> =
+            self.lines.iter().enumerate().map(|(at, line)| self.line(line, at, true)).collect();
         // The legend stands beside the plot: its width is added, so that long names leave the curves their room.
         let longest = self.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
-        let layout = Layout::auto_from_plots(&plots)
-            .with_title(self.title.as_str())
-            .with_x_label(self.x_label.as_str())
-            .with_y_label(self.y_label.as_str())
+        let layout = self
+            .layout(&plots)
             .with_legend_position(LegendPosition::OutsideRightTop)
             .with_width(690.0 + 7.5 * longest as f64)
             .with_height(420.0);
         (plots, layout)
+    }
+
+    /// The line with the style of number `at`.
+    fn line(&self, line: &Line, at: usize, legend: bool) -> Plot {
+        let shown = |(x, y): &(f64, f64)| self.x_scale.shows(*x) && self.y_scale.shows(*y);
+        let y = |value: f64| if self.y_scale == Scale::SymLog { Scale::SymLog.place(value) } else { value };
+        let mut plot = LinePlot::new()
+            .with_data(line.points.iter().filter(|point| shown(point)).map(|(x, value)| (*x, y(*value))))
+            .with_color(COLOURS[at % COLOURS.len()])
+            .with_stroke_width(2.0)
+            .with_line_style(style(at));
+        if !line.band.is_empty() {
+            let band = || {
+                line.points.iter().zip(&line.band).filter(|(point, _)| shown(point)).map(|(_, band)| *band)
+            };
+            plot = plot.with_band(band().map(|(low, _)| y(low)), band().map(|(_, high)| y(high)));
+        }
+        if legend {
+            plot = plot.with_legend(line.name.as_str());
+        }
+        Plot::from(plot)
+    }
+
+    fn layout(&self, plots: &[Plot]) -> Layout {
+        let mut layout = Layout::auto_from_plots(plots)
+            .with_title(self.title.as_str())
+            .with_x_label(self.x_label.as_str())
+            .with_y_label(self.y_label.as_str());
+        if self.x_scale == Scale::Log {
+            layout = layout.with_log_x();
+        }
+        match self.y_scale {
+            Scale::Linear => {}
+            Scale::Log => layout = layout.with_log_y(),
+            Scale::SymLog => {
+                let name = |place: f64| {
+                    let value = Scale::SymLog.value(place.round());
+                    if value.abs() < 1e4 { format!("{value:.0}") } else { format!("{value:.0e}") }
+                };
+                layout = layout.with_y_tick_step(1.0).with_y_tick_format(TickFormat::Custom(Arc::new(name)));
+            }
+        }
+        if let Some((from, to)) = self.y_range {
+            layout = layout.with_y_axis_min(from).with_y_axis_max(to);
+        }
+        layout
+    }
+}
+
+impl Figure {
+    /// The figure as SVG, its fonts included.
+    pub fn svg(&self) -> String {
+        match self.only() {
+            Some(chart) => chart.svg(),
+            None => kuva::backend::svg::SvgBackend::new().render_scene(&self.panels().render()),
+        }
+    }
+
+    /// The figure as PNG.
+    ///
+    /// # Errors
+    /// The renderer's words.
+    pub fn png(&self) -> Result<Vec<u8>, String> {
+        match self.only() {
+            Some(chart) => chart.png(),
+            None => {
+                kuva::backend::png::PngBackend::new().with_scale(2.0).render_scene(&self.panels().render())
+            }
+        }
+    }
+
+    /// A chart that stands alone has the title of the figure.
+    fn only(&self) -> Option<Chart> {
+        match self.charts.as_slice() {
+            [chart] => Some(Chart { title: self.title.clone(), ..chart.clone() }),
+            _ => None,
+        }
+    }
+
+    fn panels(&self) -> Panels {
+        // A line keeps its colour and style from chart to chart.
+        let mut names: Vec<&str> = Vec::new();
+        for line in self.charts.iter().flat_map(|chart| &chart.lines) {
+            if !names.contains(&line.name.as_str()) {
+                names.push(&line.name);
+            }
+        }
+        let mut seen = vec![false; names.len()];
+        let (mut plots, mut layouts) = (Vec::new(), Vec::new());
+        for chart in &self.charts {
+            let lines = chart.lines.iter().map(|line| {
+                let at = names.iter().position(|name| *name == line.name).expect("all are listed");
+                chart.line(line, at, !std::mem::replace(&mut seen[at], true))
+            });
+            let lines: Vec<Plot> = lines.collect();
+            layouts.push(chart.layout(&lines));
+            plots.push(lines);
+        }
+        let columns = self.columns.clamp(1, self.charts.len().max(1));
+        Panels::new(self.charts.len().div_ceil(columns), columns)
+            .with_title(self.title.as_str())
+            .with_plots(plots)
+            .with_layouts(layouts)
+            .with_cell_size(PANEL.0, PANEL.1)
+            .with_spacing(24.0)
+            .with_padding(16.0)
+            .with_shared_legend_bottom()
+    }
+}
+
+fn style(at: usize) -> LineStyle {
+    match at % 4 {
+        0 => LineStyle::Solid,
+        1 => LineStyle::Dashed,
+        2 => LineStyle::DashDot,
+        _ => LineStyle::Dotted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_are_inverted() {
+        for scale in [Scale::Linear, Scale::Log, Scale::SymLog] {
+            for value in [0.25, 1.0, 3.0, 1e4] {
+                assert!((scale.value(scale.place(value)) / value - 1.0).abs() < 1e-12, "{scale:?} {value}");
+            }
+        }
+        assert_eq!(Scale::SymLog.place(-100.0), -3.0);
+        assert!(!Scale::Log.shows(0.0) && Scale::SymLog.shows(0.0) && !Scale::Linear.shows(f64::NAN));
+    }
+
+    #[test]
+    fn figures_name_every_line_once() {
+        let line = |name: &str| Line {
+            name: name.to_owned(),
+            points: vec![(1.0, 1.0), (10.0, 2.0)],
+            ..Line::default()
+        };
+        let chart = |title: &str| Chart {
+            title: title.to_owned(),
+            lines: vec![line("first line"), line("second line")],
+            x_scale: Scale::Log,
+            ..Chart::default()
+        };
+        let figure =
+            Figure { title: "Both".to_owned(), columns: 2, charts: vec![chart("left"), chart("right")] };
+        let svg = figure.svg();
+        for (text, times) in
+            [("first line", 1), ("second line", 1), (">left<", 1), (">right<", 1), (">Both<", 1)]
+        {
+            assert_eq!(svg.matches(text).count(), times, "{text}");
+        }
+        assert!(figure.png().expect("drawn").starts_with(b"\x89PNG"));
     }
 }

@@ -44,6 +44,8 @@ pub struct Outcome<'a> {
     pub round: RoundScore,
     /// The learner's certificate over the rounds before this one. Costs a pass over its state.
     pub certificate: &'a dyn Fn() -> Option<f64>,
+    /// The theorem's bound on the regret over the rounds before this one.
+    pub bound: &'a dyn Fn() -> Option<f64>,
     /// The weights of its members, see [`OnlineLearner::weights`].
     pub weights: &'a dyn Fn() -> Vec<(String, f64)>,
 }
@@ -118,6 +120,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 score.add(round);
             }
             let certificate = || learner.certificate();
+            let bound = || learner.guarantee()?.regret_bound();
             let weights = || learner.weights();
             let outcome = Outcome {
                 example,
@@ -126,6 +129,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 target,
                 round,
                 certificate: &certificate,
+                bound: &bound,
                 weights: &weights,
             };
             sink.observe(&outcome, &score)?;

@@ -2,31 +2,41 @@
 
 use noregret_stream::curve::Measure;
 use noregret_stream::plot::{Chart, Line};
+use noregret_stream::report::{Document, inline};
+use serde_json::json as object;
 
 use crate::args::CompareArgs;
-use crate::comparison::{json, order, table};
+use crate::comparison::{MEASURES, json, order, table};
 use crate::failure::Failure;
 use crate::note::note;
 use crate::open::data_name;
 use crate::pass::{Comparison, Run, run_all};
 use crate::plot::PlotFile;
 use crate::progress::Mode;
+use crate::report::PageFile;
 use crate::sweep::{Candidate, candidates};
 
 /// Runs all candidates, and shows how they did.
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let candidates = candidates(&args.learners, &args.set)?;
     let draws_curve = |candidate: &Candidate| args.curve.axis(candidate.entry.about.forecast).is_some();
-    if args.plot.is_some() && !candidates.iter().any(draws_curve) {
+    let wants_curves = args.plot.is_some() || args.report.is_some();
+    if wants_curves && !candidates.iter().any(draws_curve) {
         return Err(Failure::usage(format!("--curve {}: none of the learners has that loss", args.curve)));
     }
     let plot = args.plot.as_deref().map(|path| PlotFile::open("--plot", path)).transpose()?;
-    let comparison = run_all(&args.stream, candidates, plot.is_some().then_some(args.curve))?;
+    let report = args.report.as_deref().map(PageFile::open).transpose()?;
+    let comparison = run_all(&args.stream, candidates, wants_curves.then_some(args.curve))?;
     let order = order(&comparison, args.sort);
     let mode = Mode::of(&args.stream);
-    if let Some(plot) = plot {
+    if wants_curves {
         let chart = chart(&comparison, &order, args.curve, args);
-        plot.write(&chart)?;
+        if let Some(plot) = plot {
+            plot.write(&chart)?;
+        }
+        if let Some(report) = report {
+            report.write(&page(&comparison, &order, &chart))?;
+        }
     }
     if mode == Mode::Json {
         return json(&comparison, &args.stream).map_err(Failure::output);
@@ -65,7 +75,42 @@ fn chart(comparison: &Comparison, order: &[usize], measure: Measure, args: &Comp
         x_label: "rounds".to_owned(),
         y_label: axis.to_owned(),
         lines: drawn.into_iter().take(Chart::MOST_LINES).map(|at| line(comparison, at)).collect(),
+        ..Chart::default()
     }
+}
+
+/// The page of `--report`: the curves, and the numbers of the table.
+fn page(comparison: &Comparison, order: &[usize], chart: &Chart) -> String {
+    let mut page = Document::new(
+        "Learners compared",
+        "Every row was predicted by every learner before its label was seen, in one pass over the data.",
+    );
+    page.figure(
+        &chart.title,
+        &inline(chart, &chart.title),
+        "Shades reach from the least to the greatest of the seeds.",
+    );
+    let mut header = vec!["learner".to_owned()];
+    let shown = |at: usize, measure| {
+        let spread = comparison.measured(at, measure);
+        spread.map_or_else(String::new, |spread| format!("{:.5}", spread.mean))
+    };
+    let measures = MEASURES.iter().filter(|measure| order.iter().any(|at| !shown(*at, measure).is_empty()));
+    let measures: Vec<_> = measures.collect();
+    header.extend(measures.iter().map(|measure| measure.long.to_owned()));
+    let rows: Vec<Vec<String>> = (order.iter())
+        .map(|at| {
+            let numbers = measures.iter().map(|measure| shown(*at, measure));
+            std::iter::once(comparison.candidates[*at].label()).chain(numbers).collect()
+        })
+        .collect();
+    page.table(&header, &rows);
+    let curves: Vec<_> = chart
+        .lines
+        .iter()
+        .map(|line| object!({ "learner": line.name, "points": line.points, "band": line.band }))
+        .collect();
+    page.finish(&object!({ "x": chart.x_label, "y": chart.y_label, "curves": curves, "columns": header, "rows": rows }))
 }
 
 fn line(comparison: &Comparison, candidate: usize) -> Line {

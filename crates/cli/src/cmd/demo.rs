@@ -103,6 +103,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
                 ..Line::default()
             })
             .collect(),
+        ..Chart::default()
     };
     plot.write(&chart)?;
     print(&results, &args.plot).map_err(Failure::output)

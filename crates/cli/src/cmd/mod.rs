@@ -10,6 +10,7 @@ pub(crate) mod merge;
 pub(crate) mod predict;
 pub(crate) mod repeat;
 pub(crate) mod replay;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod trace;
 mod trace_experts;

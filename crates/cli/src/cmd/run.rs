@@ -30,6 +30,7 @@ use crate::log_file::LogFile;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, follows_experts, open};
 use crate::progress::{Mode, Progress, Total, as_json};
+use crate::report::{Ending, RunPage};
 use crate::summary::{Summary, print};
 use crate::watched::Watched;
 
@@ -42,6 +43,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         check_target("--batch-model", path)?;
     }
     if args.stream.repeats > 1 {
+        if args.report.is_some() {
+            return Err(Failure::usage("--report: is about one run; leave out --repeats"));
+        }
         return repeat(args);
     }
     let Opened { learner, encoder, reader, rows, seed, generator, continues, decisions } = open(args)?;
@@ -67,7 +71,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.save.is_some() || args.batch_model.is_some() {
         progress = progress.outliving_pipe();
     }
-    let session = Session { args, mode, rows, options, examples, progress };
+    let report = args.report.as_ref().map(|path| RunPage::open(path, forecast, &decisions)).transpose()?;
+    let session = Session { args, mode, rows, options, examples, progress, report };
     match learner {
         AnyModel::Full(learner) => session.full(learner),
         AnyModel::Bandit(_) => {
@@ -132,6 +137,7 @@ struct Session<'a> {
     options: RunOptions,
     examples: ReadExamples,
     progress: Progress,
+    report: Option<RunPage>,
 }
 
 /// What the summary says of a learner.
@@ -163,7 +169,8 @@ impl<'a> Session<'a> {
             .transpose()?;
         let risk_plot = args.risk_plot.as_deref().map(RiskPlot::open).transpose()?;
         let calibration = args.calibration.map(|of| Calibration::new(of == CalibrationOf::Classes));
-        let mut sinks = ((self.progress, record), (abstention(args, about)?, calibration));
+        let watchers = (abstention(args, about)?, calibration);
+        let mut sinks = (((self.progress, record), watchers), self.report.take());
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
                 .map_err(|error| run_failure(data_name(&args.stream.data), error))
@@ -177,18 +184,19 @@ impl<'a> Session<'a> {
         } else {
             (learn(learner.as_mut())?, None)
         };
-        let (record, abstention, calibration);
-        ((self.progress, record), (abstention, calibration)) = sinks;
+        let (record, abstention, calibration, report);
+        (((self.progress, record), (abstention, calibration)), report) = sinks;
         let abstention = abstention.map(|abstention| abstention.report());
         let calibration = calibration.map(|calibration| calibration.report());
         let weights = learner.weights();
         self.progress.finish_with(&score, learner.certificate(), weights.clone()).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let certified = record
+            .as_ref()
             .filter(|_| score.rounds() > 0)
             .map(|record| {
                 let guarantee = learner.guarantee().expect("asked for before the run");
-                self.certify(&record, about, guarantee, learner.certificate())
+                self.certify(record, about, guarantee, learner.certificate())
             })
             .transpose()?;
         let problem = learner.problem().clone();
@@ -197,6 +205,17 @@ impl<'a> Session<'a> {
         let name = about.name;
         let learnt = Learnt { name, values, problem, certified, abstention, numbers, weights, calibration };
         let summary = self.summary(&score, learnt)?;
+        if let Some(report) = report {
+            report.write(Ending {
+                score: &score,
+                summary: &summary,
+                labels: &self.examples.encoder.labels,
+                record: record.as_ref(),
+                certificate: learner.certificate(),
+                bound: learner.guarantee().and_then(|guarantee| guarantee.regret_bound()),
+                weights: learner.weights(),
+            })?;
+        }
         if let (Some(plot), Some(report)) = (risk_plot, &summary.abstention) {
             plot.draw(about.name, report)?;
         }
@@ -252,7 +271,7 @@ impl<'a> Session<'a> {
             .certify
             .then(|| record(about, promised, learner.problem(), self.rows, args.stream.memory))
             .transpose()?;
-        let mut sinks = (self.progress, record);
+        let mut sinks = (self.progress, (record, self.report.take()));
         let score = run_bandit_as(
             &mut self.examples,
             learner.as_mut(),
@@ -265,15 +284,16 @@ impl<'a> Session<'a> {
         if let (Some(log), Some(path)) = (log, &args.log) {
             log.into_inner().finish().map_err(|error| log_failure(path, &error))?;
         }
-        let record;
-        (self.progress, record) = sinks;
+        let (record, report);
+        (self.progress, (record, report)) = sinks;
         self.progress.finish(&score, None).map_err(Failure::output)?;
         let seconds = self.progress.seconds();
         let certified = record
+            .as_ref()
             .filter(|_| score.rounds() > 0)
             .map(|record| {
                 let guarantee = learner.guarantee().expect("asked for before the run");
-                self.certify(&record, about, guarantee, None)
+                self.certify(record, about, guarantee, None)
             })
             .transpose()?;
         let problem = learner.problem().clone();
@@ -288,6 +308,17 @@ impl<'a> Session<'a> {
             calibration: None,
         };
         let summary = self.summary(&score, learnt)?;
+        if let Some(report) = report {
+            report.write(Ending {
+                score: &score,
+                summary: &summary,
+                labels: &self.examples.encoder.labels,
+                record: record.as_ref(),
+                certificate: None,
+                bound: None,
+                weights: Vec::new(),
+            })?;
+        }
         if let Some(path) = &args.save {
             let schema = self.examples.reader.schema();
             let (encoder, generator) = (self.examples.encoder, Some(play.generator));

@@ -16,7 +16,7 @@ fn commands(folder: &Folder) -> Vec<String> {
 /// An option that takes a value has a default that is printed, or does nothing until it is given.
 #[test]
 fn every_default_is_printed() {
-    const NOTHING: [&str; 18] = [
+    const NOTHING: [&str; 19] = [
         "--set",
         "--load",
         "--save",
@@ -25,6 +25,7 @@ fn every_default_is_printed() {
         "--abstain-cost",
         "--abstain-rate",
         "--risk-plot",
+        "--report",
         "--categorical",
         "--output",
         "--learner <NAME>",

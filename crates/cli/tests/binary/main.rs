@@ -20,6 +20,8 @@ mod list;
 mod merge;
 mod predict;
 mod real_data;
+mod report;
+mod reproduce;
 mod resume;
 mod run;
 mod trace;

@@ -1,0 +1,102 @@
+//! `--report FILE`: the run as one HTML page.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use noregret::algorithm::Forecast;
+use noregret::example::Label;
+use noregret::replace::Replacement;
+use noregret_stream::certify::Record;
+use noregret_stream::labels::Labels;
+use noregret_stream::report::{Page, Watch};
+use noregret_stream::run::{Outcome, Sink};
+use noregret_stream::score::Score;
+
+use crate::failure::Failure;
+use crate::open::data_name;
+use crate::summary::Summary;
+
+/// The file of a page to come, known from the start to be writable.
+pub(crate) struct PageFile {
+    path: PathBuf,
+    file: Replacement,
+}
+
+impl PageFile {
+    /// Begins the file at `path`.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let file = Replacement::open(path).map_err(|error| failure(path, &error))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Writes the page.
+    pub(crate) fn write(self, html: &str) -> Result<(), Failure> {
+        let Self { path, mut file } = self;
+        file.write_all(html.as_bytes()).and_then(|()| file.finish()).map_err(|error| failure(&path, &error))
+    }
+}
+
+/// The report of a run that is under way.
+pub(crate) struct RunPage {
+    file: PageFile,
+    watch: Watch,
+    decisions: Vec<(String, String)>,
+}
+
+/// What a learner has to say when the run is over.
+pub(crate) struct Ending<'a> {
+    pub(crate) score: &'a Score,
+    pub(crate) summary: &'a Summary<'a>,
+    pub(crate) labels: &'a Labels,
+    pub(crate) record: Option<&'a Record>,
+    pub(crate) certificate: Option<f64>,
+    pub(crate) bound: Option<f64>,
+    pub(crate) weights: Vec<(String, f64)>,
+}
+
+impl RunPage {
+    /// A report at `path`.
+    pub(crate) fn open(
+        path: &Path,
+        forecast: Forecast,
+        decisions: &[(&'static str, String)],
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            file: PageFile::open(path)?,
+            watch: Watch::new(forecast),
+            decisions: decisions.iter().map(|(what, how)| ((*what).to_owned(), how.clone())).collect(),
+        })
+    }
+
+    /// Writes the page.
+    pub(crate) fn write(mut self, ending: Ending<'_>) -> Result<(), Failure> {
+        let Ending { score, summary, labels, record, certificate, bound, weights } = ending;
+        self.watch.finish(score, certificate, bound, weights);
+        let certified = summary.certified.as_ref();
+        let weights = certified.and_then(|certified| certified.weights.as_ref());
+        let rounds = self.watch.promised_rounds();
+        let comparator = record.zip(weights).map(|(record, weights)| record.losses_after(weights, &rounds));
+        let classes = if labels.is_empty() { 0 } else { summary.classes };
+        let page = Page {
+            learner: summary.learner,
+            data: data_name(summary.data),
+            watch: &self.watch,
+            labels: (0..classes).map(|class| labels.name(Label::from(class)).into_owned()).collect(),
+            decisions: self.decisions,
+            certified,
+            comparator,
+            summary: serde_json::to_value(summary).expect("plain numbers"),
+        };
+        self.file.write(&page.html())
+    }
+}
+
+fn failure(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::data(format!("--report {}: cannot be written: {error}", path.display()))
+}
+
+impl Sink for RunPage {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.watch.observe(outcome, score)
+    }
+}

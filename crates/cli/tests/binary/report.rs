@@ -1,0 +1,184 @@
+//! `--report`: the numbers on the page are the run's, and a browser shows it well.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::util::{Folder, rows};
+
+/// A folder with a small stream of `classes` classes.
+fn stream(classes: usize) -> Folder {
+    let folder = Folder::new();
+    let text: String = rows(600, classes, 4)
+        .into_iter()
+        .map(|(label, x)| {
+            let features: String = x.iter().enumerate().map(|(at, x)| format!(" {}:{x}", at + 1)).collect();
+            format!("{label}{features}\n")
+        })
+        .collect();
+    folder.write("rows.svm", text);
+    folder
+}
+
+fn page(folder: &Folder, name: &str) -> String {
+    String::from_utf8(folder.read(name)).unwrap()
+}
+
+/// The numbers inside a page.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn the_numbers_are_those_of_the_run() {
+    let folder = stream(3);
+    let summary = folder.summary("rows.svm --learner folklore --certify --report page.html");
+    let page = page(&folder, "page.html");
+    assert!(!page.contains("http://") && !page.contains("https://"), "the page fetches something");
+    let data = data(&page);
+    for key in ["error_rate", "log_loss", "regret", "bound", "certificate"] {
+        assert_eq!(data["summary"][key], summary[key], "{key}");
+    }
+    let curve = data["curves"]["error_rate"].as_array().unwrap();
+    assert_eq!(curve.last(), Some(&summary["error_rate"]));
+    // The last point of the regret curve is the regret, and no point exceeds its bound.
+    let (promises, losses) =
+        (data["promises"].as_array().unwrap(), data["comparator_loss"].as_array().unwrap());
+    let regret = |at: usize| promises[at]["loss"].as_f64().unwrap() - losses[at].as_f64().unwrap();
+    let last = promises.len() - 1;
+    assert!((regret(last) - summary["regret"].as_f64().unwrap()).abs() < 1e-6);
+    assert_eq!(promises[last]["rounds"], 600);
+    assert!(
+        last > 10 && (0..=last).all(|at| regret(at) <= promises[at]["certificate"].as_f64().unwrap() + 1e-6)
+    );
+    let confused: u64 =
+        data["confusion"].as_array().unwrap().iter().map(|triple| triple[2].as_u64().unwrap()).sum();
+    assert_eq!(confused, 600);
+    for heading in
+        ["Error over the rounds", "Regret", "Calibration", "Coverage and risk", "What was taken for what"]
+    {
+        assert!(page.contains(heading), "{heading}");
+    }
+}
+
+#[test]
+fn learners_have_the_sections_that_mean_something_for_them() {
+    let folder = stream(3);
+    folder
+        .run("run rows.svm --learner soba-diag --set exploration=0.25 --report soba.html --quiet")
+        .succeeded();
+    let soba = page(&folder, "soba.html");
+    assert!(soba.contains("Exploration") && !soba.contains("Calibration") && !soba.contains("Log-loss"));
+    // γ(K-1)/K
+    let explored = data(&soba)["exploration"].as_array().unwrap().last().unwrap()[1].as_f64().unwrap();
+    assert!((explored - 0.25 * 2.0 / 3.0).abs() < 1e-9, "{explored}");
+    folder.run("run rows.svm --learner perceptron --report perceptron.html --quiet").succeeded();
+    let perceptron = page(&folder, "perceptron.html");
+    assert!(!perceptron.contains("Exploration") && !perceptron.contains("Calibration"));
+    folder.run("compare rows.svm --learners ogd,folklore --report compare.html --quiet").succeeded();
+    let compare = page(&folder, "compare.html");
+    assert_eq!(data(&compare)["curves"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_before_the_run() {
+    let folder = stream(2);
+    let ran = folder.run("run rows.svm --report absent/page.html");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("--report absent/page.html: cannot be written"), "{}", ran.stderr);
+    folder
+        .run("run rows.svm --learner gaf --repeats 2 --report page.html")
+        .failed(1, "--report: is about one run; leave out --repeats");
+}
+
+/// A browser without a window, if there is one.
+fn browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|file| file.exists())
+}
+
+fn browse(browser: &Path, folder: &Folder, page: &str, width: u32, arguments: &[&str]) -> Vec<u8> {
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--virtual-time-budget=2000",
+        ])
+        .arg(format!("--window-size={width},2600"))
+        .arg(format!("--user-data-dir={}", folder.path("profile").display()))
+        .args(arguments)
+        .arg(format!("file://{}", folder.path(page).display()))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Measures the page in the browser: how far it reaches beyond the window, and which texts of a chart lie upon each other.
+const MEASURE: &str = "<script>
+const boxes = svg => [...svg.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()]);
+const upon = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+const found = { over: document.documentElement.scrollWidth - document.documentElement.clientWidth, upon: [], outside: [] };
+for (const svg of document.querySelectorAll('svg')) {
+  const all = boxes(svg), frame = svg.getBoundingClientRect();
+  all.forEach(([a, p], i) => {
+    if (p.left < frame.left - 1 || p.right > frame.right + 1) found.outside.push(a);
+    all.slice(i + 1).forEach(([b, q]) => { if (upon(p, q)) found.upon.push([a, b]); });
+  });
+}
+document.body.textContent = 'MEASURED' + JSON.stringify(found) + 'MEASURED';
+</script></body>";
+
+#[test]
+#[ignore = "slow: starts a browser"]
+fn a_browser_shows_it_on_a_phone_and_in_the_dark() {
+    let Some(browser) = browser() else {
+        eprintln!("skipped: no chromium on the path");
+        return;
+    };
+    let folder = stream(5);
+    folder.run("run rows.svm --learner folklore --certify --report run.html --quiet").succeeded();
+    folder
+        .run("run rows.svm --learner soba-diag --set exploration=0.1 --report bandit.html --quiet")
+        .succeeded();
+    folder
+        .run("compare rows.svm --learners ogd,folklore,ftrl,perceptron --report compare.html --quiet")
+        .succeeded();
+    for name in ["run.html", "bandit.html", "compare.html"] {
+        // The page allows no scripts; the copy that is measured does.
+        let measured = page(&folder, name)
+            .replace("default-src 'none'; style-src", "script-src 'unsafe-inline'; style-src")
+            .replace("</body>", MEASURE);
+        folder.write("measured.html", measured);
+        for width in [500, 1280] {
+            let dom = String::from_utf8(browse(&browser, &folder, "measured.html", width, &["--dump-dom"]))
+                .unwrap();
+            let found =
+                dom.split("MEASURED").nth(1).unwrap_or_else(|| panic!("{name}: nothing was measured: {dom}"));
+            assert_eq!(found, r#"{"over":0,"upon":[],"outside":[]}"#, "{name} at {width} pixels");
+            let mut images = Vec::new();
+            for scheme in ["0", "1"] {
+                let shot = folder.path(&format!("{name}-{width}-{scheme}.png"));
+                let (screenshot, colours) = (
+                    format!("--screenshot={}", shot.display()),
+                    format!("--blink-settings=preferredColorScheme={scheme}"),
+                );
+                browse(&browser, &folder, name, width, &[&screenshot, &colours]);
+                images.push(std::fs::read(&shot).unwrap());
+                // For people: keep them with NOREGRET_SCREENSHOTS=FOLDER.
+                if let Some(keep) = std::env::var_os("NOREGRET_SCREENSHOTS") {
+                    std::fs::copy(&shot, Path::new(&keep).join(shot.file_name().unwrap())).unwrap();
+                }
+            }
+            assert!(images.iter().all(|image| image.len() > 20_000), "{name}: next to nothing is shown");
+            assert_ne!(images[0], images[1], "{name}: the dark page is the light one");
+        }
+    }
+}

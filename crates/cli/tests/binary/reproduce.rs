@@ -1,0 +1,100 @@
+//! `noregret reproduce`: what the papers claim comes out.
+
+use crate::util::Folder;
+
+fn shared() -> std::path::PathBuf {
+    std::env::var_os("NOREGRET_SHARED").map_or_else(
+        || concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared").into(),
+        std::path::PathBuf::from,
+    )
+}
+
+/// Makes the figure `name` and looks at what is left behind.
+fn reproduce(name: &str) {
+    let folder = Folder::new();
+    let data = shared().join("data");
+    let mut arguments = format!("reproduce {name} --quick");
+    if data.exists() {
+        arguments += &format!(" --data {}", data.display());
+    } else {
+        eprintln!("skipped: the parts of {name} that need {}", data.display());
+        if name == "gaf-fig1" {
+            return;
+        }
+    }
+    let ran = folder.run(&arguments).succeeded();
+    assert!(ran.stdout.lines().count() >= 3 && !ran.stdout.contains("FAILS"), "{}", ran.stdout);
+    for file in [
+        "config.json",
+        &format!("{name}.csv"),
+        &format!("{name}.svg"),
+        &format!("{name}.png"),
+        &format!("{name}.md"),
+    ] {
+        assert!(!folder.read(&format!("reproduced/{name}/{file}")).is_empty(), "{file}");
+    }
+}
+
+#[test]
+fn loss_family() {
+    reproduce("soba-fig1");
+}
+
+#[test]
+fn surrogate_gap() {
+    reproduce("gaptron-gap");
+}
+
+#[test]
+fn counterexample() {
+    reproduce("folklore-counterexample");
+}
+
+#[test]
+fn prediction_functions() {
+    reproduce("aioli-fig1");
+}
+
+#[test]
+#[ignore = "slow: a minute"]
+fn adversarial_stream() {
+    reproduce("aioli-fig2");
+}
+
+#[test]
+#[ignore = "slow: every learner, some of them with exact solvers"]
+fn all_bounds() {
+    reproduce("bounds");
+}
+
+#[test]
+#[ignore = "slow: minutes"]
+fn bandit_learners() {
+    reproduce("soba-fig2");
+}
+
+#[test]
+#[ignore = "slow: minutes"]
+fn gaptron_against_the_others() {
+    reproduce("gaptron-compare");
+}
+
+#[test]
+#[ignore = "slow: minutes"]
+fn tuned_over_grids() {
+    reproduce("gaf-fig1");
+}
+
+#[test]
+fn figures_are_listed_and_unknown_ones_named() {
+    let folder = Folder::new();
+    let listed = folder.run("reproduce").succeeded().stdout;
+    assert!(listed.lines().filter(|line| !line.starts_with(' ')).count() == 9, "{listed}");
+    let ran = folder.run("reproduce soba-fig3");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("did you mean 'soba-fig"), "{}", ran.stderr);
+    folder.run("reproduce gaf-fig1 --quick").failed(
+        2,
+        "gaf-fig1: --data: a folder with vehicle.scale.libsvm.gz, shuttle.scale.libsvm.gz, segment.scale.libsvm.gz was needed",
+    );
+}

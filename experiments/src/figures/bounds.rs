@@ -1,0 +1,141 @@
+//! Every theorem at work: regret, certificate and bound over time, or mistakes and their bound, of every learner that has one.
+
+use noregret::learner::Classes;
+use noregret::param::{Value, Values};
+use noregret::registry::{ALGORITHMS, Entry};
+use noregret_stream::plot::{Chart, Figure, Scale};
+use serde::Deserialize;
+
+use super::line;
+use crate::outcome::{Claim, Outcome, Table, number};
+use crate::play::{Contender, Held, hold, log_spaced, parallel};
+use crate::source::Source;
+use crate::{Context, ExperimentError};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    rounds: u64,
+    classes: u64,
+    features: u64,
+    seed: u64,
+    /// The comparators' norm.
+    norm: f64,
+}
+
+/// A softmax stream whose shape the learner can take.
+fn stream(entry: &Entry, config: &Config, features: u64) -> Source<'static> {
+    let classes = if entry.about.accepts.classes == Classes::Two { 2 } else { config.classes };
+    let values: Values = [("classes", classes), ("features", features)]
+        .map(|(name, value)| (name.to_owned(), Value::Integer(value)))
+        .into_iter()
+        .collect();
+    // Rows are Gaussian of norm about 1; none of a few thousand is beyond 4.
+    Source::Made {
+        recipe: "softmax",
+        values,
+        rows: config.rounds,
+        seed: config.seed,
+        radius: 4.0,
+        sparse: false,
+    }
+}
+
+fn held(entry: &'static Entry, config: &Config) -> Result<Option<Held>, ExperimentError> {
+    let mut contender = Contender::new(entry.about.name, &[]);
+    if entry.param("norm").is_some() && !entry.about.name.starts_with("gaptron") {
+        contender = Contender::new(entry.about.name, &[("norm", config.norm)]);
+    }
+    let checkpoints = log_spaced(config.rounds, 8);
+    let with =
+        |features| hold(&contender, &stream(entry, config, features), &checkpoints[..checkpoints.len() - 1]);
+    // Some learners are for one or two features, and some cannot do without parameters of their own.
+    match with(config.features) {
+        Err(ExperimentError::Param(_)) => match with(2) {
+            Err(ExperimentError::Param(_)) => Ok(None),
+            result => result,
+        },
+        result => result,
+    }
+}
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
+    let config: Config = context.config();
+    let entries: Vec<&Entry> =
+        (ALGORITHMS.iter()).filter(|entry| entry.about.accepts.classes != Classes::Real).collect();
+    let results = parallel(context.options.threads, &entries, |entry| held(entry, &config))?;
+    let mut points = Table::new(&["learner", "rounds", "regret", "certificate", "bound"]);
+    let mut summary =
+        Table::new(&["learner", "against", "loss or mistakes", "regret", "certificate", "bound"]);
+    let (mut claims, mut charts, mut without) = (Vec::new(), Vec::new(), Vec::new());
+    for (entry, held) in entries.iter().zip(results) {
+        let name = entry.about.name;
+        let Some(Held { certified, mistakes, over_time }) = held else {
+            without.push(name);
+            continue;
+        };
+        let shown = |value: Option<f64>| value.map_or_else(String::new, number);
+        summary.push(vec![
+            name.to_owned(),
+            certified.comparator.clone(),
+            number(certified.learner_loss),
+            shown(certified.regret),
+            shown(certified.certificate),
+            shown(certified.bound),
+        ]);
+        let (Some(bound), None) = (certified.bound, certified.no_bound_because.as_ref()) else { continue };
+        if mistakes {
+            claims.push(Claim::at_most(
+                format!("{name}: mistakes are below their bound"),
+                certified.learner_loss,
+                bound,
+            ));
+            continue;
+        }
+        if certified.regret.is_none() {
+            continue;
+        }
+        let mut lines = [("regret", vec![]), ("certificate", vec![]), ("bound", vec![])];
+        let mut excess = f64::NEG_INFINITY;
+        for moment in &over_time {
+            let regret = moment.comparator.map(|comparator| moment.loss - comparator);
+            for (line, value) in lines.iter_mut().zip([regret, moment.certificate, moment.bound]) {
+                line.1.extend(value.map(|value| (moment.rounds as f64, value)));
+            }
+            for promise in [moment.certificate, moment.bound].into_iter().flatten() {
+                excess = excess.max(regret.unwrap_or(f64::NAN) - promise);
+            }
+            points.push(vec![
+                name.to_owned(),
+                moment.rounds.to_string(),
+                shown(regret),
+                shown(moment.certificate),
+                shown(moment.bound),
+            ]);
+        }
+        let says = format!("{name}: regret is below certificate and bound at all times (largest excess)");
+        claims.push(Claim::at_most(says, excess, 1e-6));
+        charts.push(Chart {
+            title: name.to_owned(),
+            x_label: "rounds".to_owned(),
+            y_label: "nats".to_owned(),
+            x_scale: Scale::Log,
+            y_scale: Scale::SymLog,
+            lines: lines
+                .into_iter()
+                .filter(|(_, points)| !points.is_empty())
+                .map(|(name, points)| line(name, points))
+                .collect(),
+            ..Chart::default()
+        });
+    }
+    let title = format!("Regret, certificate and bound on a softmax stream of {} rounds", config.rounds);
+    let notes = vec![
+        "Regret over time is against the predictor that is best over the whole stream. Learners of mistakes, the bandit ones among \
+         them, have one number and one bound each. The comparator of \
+         `kernel-aioli` is not computed. Binary learners have a stream of two classes, `aggregating` one of two features."
+            .to_owned(),
+        format!("Without a theorem, or without one that this stream can be held to: {}.", without.join(", ")),
+    ];
+    Ok(Outcome { claims, figure: Figure { title, columns: 3, charts }, points, summary, notes })
+}

@@ -1,0 +1,106 @@
+//! Where the rows of a run come from.
+
+use noregret::param::Values;
+use noregret::problem::Problem;
+use noregret_stream::encode::{Encoder, Example, LargeRow};
+use noregret_stream::examples::Examples;
+use noregret_stream::labels::Labels;
+use noregret_stream::scale::{Scaler, Scaling};
+use noregret_stream::synthetic::{Recipe, SyntheticExamples};
+
+use crate::error::ExperimentError;
+use crate::stored::{CLASSES, Replay, Stored};
+
+/// Rows that can be had again and again.
+#[derive(Clone)]
+pub(crate) enum Source<'a> {
+    /// Made on the spot.
+    Made {
+        recipe: &'static str,
+        values: Values,
+        rows: u64,
+        seed: u64,
+        /// The largest norm of a row.
+        radius: f64,
+        /// Rows are mostly zeros.
+        sparse: bool,
+    },
+    /// A file's, in the order that the seed deals.
+    File { stored: &'a Stored, rows: usize, order: Option<u64> },
+    /// One by one.
+    List { classes: usize, radius: f64, examples: &'a [Example] },
+}
+
+impl<'a> Source<'a> {
+    /// What is known of the stream.
+    pub(crate) fn problem(&self) -> Result<Problem, ExperimentError> {
+        let (classes, features, radius, sparse) = match self {
+            Source::Made { recipe, values, rows, seed, radius, sparse } => {
+                let stream = recipe_named(recipe).make(values, *rows, *seed)?;
+                (stream.classes(), stream.features(), *radius, *sparse)
+            }
+            Source::File { stored, .. } => (stored.classes, stored.features, stored.radius, stored.sparse),
+            Source::List { classes, radius, examples } => (
+                *classes,
+                examples.first().map_or(1, |first| first.features().values().len()),
+                *radius,
+                false,
+            ),
+        };
+        Ok(Problem::new(classes, features).with_radius(radius).with_horizon(self.rows()).with_sparse(sparse))
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> u64 {
+        match self {
+            Source::Made { rows, .. } => *rows,
+            Source::File { rows, stored, .. } => (*rows).min(stored.examples.len()) as u64,
+            Source::List { examples, .. } => examples.len() as u64,
+        }
+    }
+
+    /// The rows.
+    pub(crate) fn examples(&self) -> Result<Box<dyn Examples + 'a>, ExperimentError> {
+        Ok(match self {
+            Source::Made { recipe, values, rows, seed, sparse, .. } => {
+                let stream = recipe_named(recipe).make(values, *rows, *seed)?;
+                let names: Vec<String> = (0..stream.classes()).map(|class| class.to_string()).collect();
+                let encoder = Encoder {
+                    classes: stream.classes(),
+                    labels: names.iter().map(String::as_str).collect::<Labels>(),
+                    scaler: Scaler::new(Scaling::None),
+                    intercept: false,
+                    sparse: *sparse,
+                    columns: stream.features(),
+                    accepts: CLASSES,
+                    large_row: LargeRow::Error,
+                    radius: f64::INFINITY,
+                    large_rows: 0,
+                };
+                Box::new(SyntheticExamples::new(stream, encoder, *rows))
+            }
+            Source::File { stored, rows, order } => {
+                Box::new(Replay { stored, order: stored.order(*rows, *order), at: 0 })
+            }
+            Source::List { examples, .. } => Box::new(List { examples, at: 0 }),
+        })
+    }
+}
+
+fn recipe_named(name: &str) -> &'static Recipe {
+    Recipe::find(name).expect("experiments name streams that exist")
+}
+
+struct List<'a> {
+    examples: &'a [Example],
+    at: usize,
+}
+
+impl Examples for List<'_> {
+    fn next(&mut self, out: &mut Example) -> Result<bool, noregret_stream::ReadError> {
+        let Some(example) = self.examples.get(self.at) else { return Ok(false) };
+        out.copy_from(example);
+        self.at += 1;
+        Ok(true)
+    }
+}
