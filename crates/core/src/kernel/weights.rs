@@ -1,6 +1,6 @@
 //! First-order weights $W \in \mathbb{R}^{K \times d}$ with lazily scaled rows and known norms.
 
-use super::vector::{axpy, dot};
+use super::vector::{add_scaled, axpy, dot, dot_in_lanes, widest};
 use crate::example::Features;
 use crate::state::Tensor;
 
@@ -49,6 +49,16 @@ impl Weights {
             for (i, value) in x.iter() {
                 axpy(value, &self.values[i * self.classes..][..self.classes], scores);
             }
+        } else if let Features::Dense(x) = x {
+            // The processor is asked for its vectors once, not for every row.
+            widest(
+                #[inline(always)]
+                || {
+                    for (score, row) in scores.iter_mut().zip(self.values.chunks_exact(x.len())) {
+                        *score = dot_in_lanes(x, row);
+                    }
+                },
+            );
         } else {
             for (score, row) in scores.iter_mut().zip(self.values.chunks_exact(self.features)) {
                 *score = x.dot(row);
@@ -72,6 +82,17 @@ impl Weights {
             for (i, value) in x.iter() {
                 axpy(value, &self.step, &mut self.values[i * self.classes..][..self.classes]);
             }
+        } else if let Features::Dense(x) = x {
+            widest(
+                #[inline(always)]
+                || {
+                    for (row, step) in self.values.chunks_exact_mut(x.len()).zip(&self.step) {
+                        if *step != 0.0 {
+                            add_scaled(*step, x, row);
+                        }
+                    }
+                },
+            );
         } else {
             for (row, step) in self.values.chunks_exact_mut(self.features).zip(&self.step) {
                 if *step != 0.0 {
