@@ -400,7 +400,10 @@ mod tests {
                     assert_eq!(got, want, "{scaling}, {columns} columns, row {t}");
                     let square = measured.observe_and_measure(&indices, &values, &mut room);
                     let want = dot(&want, &want);
-                    assert!((square - want).abs() <= 1e-12 * want, "{scaling} {columns} {t}: {square} {want}");
+                    assert!(
+                        (square - want).abs() <= 1e-12 * want,
+                        "{scaling} {columns} {t}: {square} {want}"
+                    );
                 }
                 assert!(whole == parts && measured == parts, "{scaling}: the state");
             }

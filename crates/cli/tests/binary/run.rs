@@ -232,3 +232,20 @@ fn options_of_reading_are_heeded() {
     assert_eq!(folder.run("run a.txt --label 1 --header no -q").succeeded().stderr, "");
     assert_eq!(folder.run("run a.txt --label 1 --delimiter ; --format csv -q").succeeded().code, 0);
 }
+
+/// Of side 4 * 262 = 1048, the products are large enough to be shared.
+#[test]
+fn threads_change_a_single_run_by_rounding_alone() {
+    let folder = Folder::with("a.svm", libsvm(&rows(150, 5, 261)));
+    let losses = |threads: &str| -> Vec<f64> {
+        let ran = folder.run(&format!("run a.svm --json --learner folklore {threads}")).succeeded();
+        ran.objects().iter().map(|line| line["log_loss"].as_f64().unwrap()).collect()
+    };
+    let one = losses("");
+    assert!(one.len() > 5 && one == losses("--threads 1"));
+    for threads in ["--threads 2", "--threads 3"] {
+        for (ours, theirs) in losses(threads).iter().zip(&one) {
+            assert!((ours - theirs).abs() <= 1e-9 * theirs, "{threads}: {ours} {theirs}");
+        }
+    }
+}
