@@ -189,7 +189,8 @@ pub(crate) struct StreamArgs {
     /// Runs of each learner that draws anything, with the seeds SEED, SEED + 1 and so on; mean and spread are shown
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<u64>())]
     pub(crate) repeats: u64,
-    /// How many runs may work at a time; results do not depend on it [default: one a core]
+    /// How many runs may work at a time; results do not depend on it [default: one a core]. In a single run: threads that
+    /// share a second-order learner's largest matrix products; results agree to rounding [default: 1]
     #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
     pub(crate) threads: Option<usize>,
     /// JSON on standard output, one object a line

@@ -175,8 +175,8 @@ impl Encoder {
         {
             self.labels.intern(name);
         }
-        self.scaler.observe(row.indices(), row.values());
-        self.encode_frozen(row, out)
+        self.features_of(row, out, true)?;
+        self.target_of(row, out)
     }
 
     /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning.
@@ -185,11 +185,12 @@ impl Encoder {
     /// What is wrong with the row.
     pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
         check_magnitudes(row)?;
-        self.features_of(row, out)?;
+        self.features_of(row, out, false)?;
         self.target_of(row, out)
     }
 
-    fn features_of(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
+    /// Fills in the scaled features; with `observe`, the scaler takes note of them first.
+    fn features_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         let shift = u32::from(self.intercept);
         assert!(row.indices().last().is_none_or(|last| (*last as usize) < self.columns), "too many columns");
         let (indices, values) = (row.indices(), row.values());
@@ -203,13 +204,21 @@ impl Encoder {
         if self.sparse {
             out.indices.extend((0..shift).chain(indices.iter().map(|column| column + shift)));
             out.values.extend_from_slice(values);
+            if observe {
+                self.scaler.observe(indices, values);
+            }
             self.scaler.scale_sparse(indices, &mut out.values[at..]);
         } else {
             out.values.resize(self.features(), 0.0);
+            let dense = &mut out.values[at..];
             for (column, value) in indices.iter().zip(values) {
-                out.values[at + *column as usize] = *value;
+                dense[*column as usize] = *value;
             }
-            self.scaler.scale_dense(&mut out.values[at..]);
+            if observe {
+                self.scaler.observe_and_scale(indices, values, dense);
+            } else {
+                self.scaler.scale_dense(dense);
+            }
         }
         self.bound(out)
     }

@@ -38,9 +38,7 @@ impl RoundScore {
                     Truth::Value(_) => unreachable!("handled above"),
                 };
                 let loss = match (forecast, target.truth) {
-                    (Forecast::Probabilities, Truth::Class(class)) => {
-                        logistic::loss(&at.scores, class.index())
-                    }
+                    (Forecast::Probabilities, Truth::Class(class)) => log_loss(at, class.index()),
                     (Forecast::Probabilities, Truth::Distribution(y)) => logistic::soft_loss(&at.scores, y),
                     _ => 0.0,
                 };
@@ -53,6 +51,18 @@ impl RoundScore {
             }
         }
     }
+}
+
+/// The log loss of class `label`, from the probabilities, which cost no exponentials: $\ln(1 + \sum_{k \ne y} p_k / p_y)$, without
+/// cancellation. From the scores where the probability is too small to be divided by.
+fn log_loss(at: &Prediction, label: usize) -> f64 {
+    const SMALLEST: f64 = 1e-290;
+    let right = at.probabilities[label];
+    if right < SMALLEST {
+        return logistic::loss(&at.scores, label);
+    }
+    let others = at.probabilities.iter().enumerate().filter(|(class, _)| *class != label);
+    (others.map(|(_, p)| p).sum::<f64>() / right).ln_1p()
 }
 
 /// The sums of [`RoundScore`]s over a run.
@@ -176,6 +186,21 @@ mod tests {
         assert_eq!((all.rounds, all.errors, all.log_loss), (3, Some(1.0), Some(1.5)));
         assert_eq!((last.rounds, last.errors, last.log_loss), (2, Some(0.0), Some(0.75)));
         assert_eq!((all.expected_error_rate, all.squared_loss), (None, None));
+    }
+
+    /// However sure or wrong the prediction is.
+    #[test]
+    fn log_loss_of_probabilities_is_that_of_the_scores() {
+        let mut at = Prediction::sized(3, 0);
+        for top in [0.0, 1.0, 30.0, 500.0, 650.0, 700.0, 900.0] {
+            at.scores.copy_from_slice(&[0.5, top, -0.25]);
+            noregret::kernel::softmax::softmax(&at.scores, &mut at.probabilities);
+            for label in 0..3 {
+                let round = RoundScore::new(Forecast::Probabilities, &at, Label(0), Target::class(label));
+                let want = logistic::loss(&at.scores, label);
+                assert!((round.loss - want).abs() <= 1e-13 * want, "{top} {label}: {} {want}", round.loss);
+            }
+        }
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl Survey {
         }
         survey.columns = features.unwrap_or(reader.columns().count() as usize);
         survey.labels = survey.labels.sorted();
-        (survey.scaling, survey.radius) = (candidates[0].scaler.scaling(), candidates[0].radius);
+        (survey.scaling, survey.radius) = (candidates[0].scaler.scaling(), candidates[0].square.sqrt());
         Ok(survey)
     }
 
@@ -147,33 +147,33 @@ pub fn suitable(columns: usize) -> Scaling {
     if columns <= ALWAYS_DENSE { Scaling::Standard } else { Scaling::MaxAbs }
 }
 
-/// A scaling on trial, and the largest norm of the rows that it has scaled.
+/// A scaling on trial, and the largest squared norm of the rows that it has scaled.
 struct Candidate {
     scaler: Scaler,
-    radius: f64,
+    square: f64,
     values: Vec<f64>,
 }
 
 impl Candidate {
     fn new(scaling: Scaling) -> Self {
-        Self { scaler: Scaler::new(scaling), radius: 0.0, values: Vec::new() }
+        Self { scaler: Scaler::new(scaling), square: 0.0, values: Vec::new() }
     }
 
     fn observe(&mut self, row: &Row, columns: usize) {
-        self.scaler.observe(row.indices(), row.values());
         self.values.clear();
-        if self.scaler.scaling() == Scaling::Standard {
+        let square = if self.scaler.scaling() == Scaling::Standard {
             self.values.resize(columns, 0.0);
             for (&column, value) in row.indices().iter().zip(row.values()) {
                 self.values[column as usize] = *value;
             }
-            self.scaler.scale_dense(&mut self.values);
+            self.scaler.observe_and_measure(row.indices(), row.values(), &mut self.values)
         } else {
+            self.scaler.observe(row.indices(), row.values());
             self.values.extend_from_slice(row.values());
             self.scaler.scale_sparse(row.indices(), &mut self.values);
-        }
-        let norm = noregret::kernel::vector::dot(&self.values, &self.values).sqrt();
-        self.radius = self.radius.max(norm);
+            noregret::kernel::vector::dot(&self.values, &self.values)
+        };
+        self.square = self.square.max(square);
     }
 }
 

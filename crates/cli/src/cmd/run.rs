@@ -48,8 +48,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         }
         return repeat(args);
     }
-    let Opened { learner, encoder, reader, rows, seed, generator, continues, decisions } = open(args)?;
+    let Opened { mut learner, encoder, reader, rows, seed, generator, continues, decisions } = open(args)?;
     check_options(args, &learner, &encoder)?;
+    if let AnyModel::Full(learner) = &mut learner {
+        learner.set_threads(args.stream.threads.unwrap_or(1));
+    }
     let mode = Mode::of(&args.stream);
     if mode == Mode::Table {
         for (subject, sentence) in &decisions {

@@ -315,3 +315,20 @@ fn calibration_is_shown_where_asked() {
         .run("run a.svm --quiet --calibration --learner perceptron")
         .failed(1, "--calibration: is about probabilities; perceptron forecasts none");
 }
+
+/// Of side 4 * 262 = 1048, the products are large enough to be shared.
+#[test]
+fn threads_change_a_single_run_by_rounding_alone() {
+    let folder = Folder::with("a.svm", libsvm(&rows(150, 5, 261)));
+    let losses = |threads: &str| -> Vec<f64> {
+        let ran = folder.run(&format!("run a.svm --json --learner folklore {threads}")).succeeded();
+        ran.objects().iter().map(|line| line["log_loss"].as_f64().unwrap()).collect()
+    };
+    let one = losses("");
+    assert!(one.len() > 5 && one == losses("--threads 1"));
+    for threads in ["--threads 2", "--threads 3"] {
+        for (ours, theirs) in losses(threads).iter().zip(&one) {
+            assert!((ours - theirs).abs() <= 1e-9 * theirs, "{threads}: {ours} {theirs}");
+        }
+    }
+}

@@ -16,6 +16,7 @@ use std::fmt::Debug;
 
 use super::lowrank_inverse::LowRankInverse;
 use super::vector::{axpy, dot};
+use super::weights::scores_by_feature;
 use crate::example::Features;
 use crate::loss::hinge::margin;
 use crate::state::Tensor;
@@ -252,10 +253,7 @@ impl Metric for DiagonalMetric {
     }
 
     fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
-        scores.fill(0.0);
-        for (i, value) in x.iter() {
-            axpy(value, &self.weights[i * self.classes..][..self.classes], scores);
-        }
+        scores_by_feature(&self.weights, x, scores);
     }
 
     fn quadratic(&mut self, x: Features<'_>, Pair { label, rival }: Pair) -> f64 {

@@ -27,8 +27,9 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
+/// [`dot`] of slices of one length, to be inlined into work that [`widest`] runs.
 #[inline(always)]
-fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
     let (a_blocks, a_rest) = a.as_chunks::<LANES>();
     let (b_blocks, b_rest) = b.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
@@ -62,8 +63,9 @@ pub fn axpy(scale: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// [`axpy`] of slices of one length, to be inlined into work that [`widest`] runs.
 #[inline(always)]
-fn add_scaled(scale: f64, x: &[f64], y: &mut [f64]) {
+pub(crate) fn add_scaled(scale: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += scale * x;
     }
@@ -71,7 +73,7 @@ fn add_scaled(scale: f64, x: &[f64], y: &mut [f64]) {
 
 /// Runs `work`, which must be inlined always, and what is inlined into it, with the widest vectors that the processor has.
 #[inline(always)]
-pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
+pub fn widest<R>(work: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(work)
 }
 

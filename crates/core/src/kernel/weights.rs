@@ -1,6 +1,6 @@
 //! First-order weights $W \in \mathbb{R}^{K \times d}$ with lazily scaled rows and known norms.
 
-use super::vector::{axpy, dot};
+use super::vector::{add_scaled, axpy, dot, dot_in_lanes, widest};
 use crate::example::Features;
 use crate::state::Tensor;
 
@@ -45,10 +45,17 @@ impl Weights {
     /// Writes $Wx$ to `scores`.
     pub fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
         if self.by_feature {
-            scores.fill(0.0);
-            for (i, value) in x.iter() {
-                axpy(value, &self.values[i * self.classes..][..self.classes], scores);
-            }
+            scores_by_feature(&self.values, x, scores);
+        } else if let Features::Dense(x) = x {
+            // The processor is asked for its vectors once, not for every row.
+            widest(
+                #[inline(always)]
+                || {
+                    for (score, row) in scores.iter_mut().zip(self.values.chunks_exact(x.len())) {
+                        *score = dot_in_lanes(x, row);
+                    }
+                },
+            );
         } else {
             for (score, row) in scores.iter_mut().zip(self.values.chunks_exact(self.features)) {
                 *score = x.dot(row);
@@ -72,6 +79,17 @@ impl Weights {
             for (i, value) in x.iter() {
                 axpy(value, &self.step, &mut self.values[i * self.classes..][..self.classes]);
             }
+        } else if let Features::Dense(x) = x {
+            widest(
+                #[inline(always)]
+                || {
+                    for (row, step) in self.values.chunks_exact_mut(x.len()).zip(&self.step) {
+                        if *step != 0.0 {
+                            add_scaled(*step, x, row);
+                        }
+                    }
+                },
+            );
         } else {
             for (row, step) in self.values.chunks_exact_mut(self.features).zip(&self.step) {
                 if *step != 0.0 {
@@ -160,6 +178,40 @@ impl Weights {
     }
 }
 
+/// Writes $Wx$ to `scores`, for `weights` stored by feature.
+pub(super) fn scores_by_feature(weights: &[f64], x: Features<'_>, scores: &mut [f64]) {
+    /// Classes whose scores are kept in registers,
+    const AT_ONCE: usize = 4;
+    /// where that takes few passes over the row.
+    const FEW: usize = 16;
+    let classes = scores.len();
+    if !(AT_ONCE..=FEW).contains(&classes) {
+        scores.fill(0.0);
+        for (i, value) in x.iter() {
+            axpy(value, &weights[i * classes..][..classes], scores);
+        }
+        return;
+    }
+    // The last classes may be among those before them: they are then computed twice, alike.
+    let last = classes - AT_ONCE;
+    for start in (0..last).step_by(AT_ONCE).chain([last]) {
+        let mut sums = [0.0; AT_ONCE];
+        let mut add = |i: usize, value: f64| {
+            let weights = weights[i * classes + start..].first_chunk::<AT_ONCE>().expect("a row of W");
+            for (sum, weight) in sums.iter_mut().zip(weights) {
+                *sum += value * weight;
+            }
+        };
+        match x {
+            Features::Dense(values) => values.iter().enumerate().for_each(|(i, value)| add(i, *value)),
+            Features::Sparse { indices, values } => {
+                indices.iter().zip(values).for_each(|(i, value)| add(*i as usize, *value));
+            }
+        }
+        scores[start..start + AT_ONCE].copy_from_slice(&sums);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +221,23 @@ mod tests {
     fn dense(weights: &Weights) -> Vec<f64> {
         let (k, d) = (weights.classes, weights.features);
         (0..k * d).map(|at| weights.scale[at / d] * weights.values[weights.place(at / d, at % d)]).collect()
+    }
+
+    #[test]
+    fn scores_by_feature_of_any_number_of_classes() {
+        let x = [0.5, -2.0, 0.0, 3.0, 1.25];
+        for classes in 1..20 {
+            let weights: Vec<f64> = (0..classes * x.len()).map(|at| (at as f64).sin()).collect();
+            let column =
+                |k: usize| x.iter().enumerate().map(move |(i, x)| x * (((i * classes + k) as f64).sin()));
+            let want: Vec<f64> = (0..classes).map(|k| column(k).fold(0.0, |sum, term| sum + term)).collect();
+            let sparse = Features::Sparse { indices: &[0, 1, 3, 4], values: &[0.5, -2.0, 3.0, 1.25] };
+            for x in [Features::Dense(&x), sparse] {
+                let mut scores = vec![7.0; classes];
+                scores_by_feature(&weights, x, &mut scores);
+                assert_eq!(scores, want, "{classes} classes");
+            }
+        }
     }
 
     proptest! {
