@@ -23,7 +23,6 @@ pub(crate) fn repeat(args: &RunArgs) -> Result<(), Failure> {
         ("--certify", args.certify),
         ("--certificates", args.certificates),
         ("--log", args.log.is_some()),
-        ("--exploration-floor", args.exploration_floor != 0.0),
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!(
