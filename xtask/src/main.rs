@@ -16,7 +16,7 @@ cargo xtask TASK
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
   bandit-tables
            sweeps the bandit learners over synthetic and real streams and writes results/bandit.md, in roughly
-           40 minutes of two free cores for a million rows
+           20 minutes of one free core for a million rows
            cargo xtask bandit-tables [FOLDER [ROWS [PAGE]]]   (default ../shared/data 1000000 results/bandit.md)
   boosting the same as results for boosting, in results/boosting.md
 ";

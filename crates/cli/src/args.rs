@@ -177,6 +177,10 @@ pub(crate) struct StreamArgs {
     /// Labels arrive this many rounds late: a number, or geometric:MEAN or uniform:MAX to draw one for every row
     #[arg(long, value_name = "ROUNDS", default_value_t = Lateness::default())]
     pub(crate) delay: Lateness,
+    /// Under bandit feedback, play every label at least with this probability, by playing a uniformly random one now and then; importance weights
+    /// know it. The guarantees of learners that explore at a rate hold with the rate that results
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    pub(crate) exploration_floor: f64,
     /// Rounds that the windowed scores are over
     #[arg(long, value_name = "ROUNDS", default_value_t = 1000, value_parser = at_least_one::<usize>())]
     pub(crate) window: usize,
@@ -207,6 +211,17 @@ pub(crate) struct StreamArgs {
 }
 
 impl StreamArgs {
+    /// Refuses a floor under the probabilities of `classes` labels that is no such thing.
+    pub(crate) fn check_floor(&self, classes: usize) -> Result<(), Failure> {
+        let (floor, most) = (self.exploration_floor, 1.0 / classes as f64);
+        if (0.0..=most).contains(&floor) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "--exploration-floor {floor}: must be from 0 to {most:.6}, one over the number of classes"
+        )))
+    }
+
     /// How a learner of `forecast` runs; rows may be read ahead unless they come through a pipe.
     pub(crate) fn run_options(&self, forecast: Forecast, pipe: bool, seed: u64) -> RunOptions {
         RunOptions {
@@ -242,11 +257,8 @@ pub(crate) struct RunArgs {
     pub(crate) feedback: Option<Told>,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
-    /// Play every label at least with this probability, by playing a uniformly random one now and then; importance weights
-    /// know it. The guarantees of learners that explore at a rate hold with the rate that results
-    #[arg(long, value_name = "P", default_value_t = 0.0)]
-    pub(crate) exploration_floor: f64,
-    /// Under bandit feedback, write every decision and what was heard of it to a new log: .ndjson, .gz or .zst
+    /// Under bandit feedback, write every decision and what was heard of it to a new log: .ndjson, .gz, .zst or
+    /// .parquet
     /// [default: none]
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
@@ -404,7 +416,7 @@ pub(crate) struct EvaluateArgs {
     /// more than 64 features]
     #[arg(long, value_name = "NAME")]
     pub(crate) reward_learner: Option<String>,
-    /// Format: ndjson or vw [default: by the ending, or ndjson]
+    /// Format: ndjson, parquet or vw [default: by the ending, or ndjson]
     #[arg(long)]
     pub(crate) format: Option<Format>,
     /// What to do with a line that is no decision: fail, skip, or skip at most N

@@ -7,6 +7,9 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+#[cfg(feature = "parquet")]
+use noregret_stream::decision_parquet::ParquetLines;
+
 use crate::failure::Failure;
 
 /// A log being written.
@@ -14,6 +17,8 @@ pub(crate) enum LogFile {
     Plain(BufWriter<File>),
     Gzip(GzEncoder<BufWriter<File>>),
     Zstd(zstd::Encoder<'static, BufWriter<File>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetLines<BufWriter<File>>>),
 }
 
 impl LogFile {
@@ -26,8 +31,17 @@ impl LogFile {
             )),
             _ => Failure::data(format!("--log {}: cannot be written: {error}", path.display())),
         };
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if ending == Some("parquet") && !cfg!(feature = "parquet") {
+            return Err(Failure::usage(format!(
+                "--log {}: Parquet is written by programs that were built with --features parquet",
+                path.display()
+            )));
+        }
         let file = BufWriter::new(File::create_new(path).map_err(failure)?);
-        Ok(match path.extension().and_then(|ending| ending.to_str()) {
+        Ok(match ending {
+            #[cfg(feature = "parquet")]
+            Some("parquet") => Self::Parquet(Box::new(ParquetLines::new(file))),
             Some("gz") => Self::Gzip(GzEncoder::new(file, Compression::default())),
             Some("zst") => Self::Zstd(zstd::Encoder::new(file, 0).map_err(failure)?),
             _ => Self::Plain(file),
@@ -40,6 +54,8 @@ impl LogFile {
             Self::Plain(file) => file,
             Self::Gzip(encoder) => encoder.finish()?,
             Self::Zstd(encoder) => encoder.finish()?,
+            #[cfg(feature = "parquet")]
+            Self::Parquet(lines) => lines.finish()?,
         };
         file.flush()
     }
@@ -51,6 +67,8 @@ impl Write for LogFile {
             Self::Plain(out) => out.write(bytes),
             Self::Gzip(out) => out.write(bytes),
             Self::Zstd(out) => out.write(bytes),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(out) => out.write(bytes),
         }
     }
 
@@ -59,6 +77,8 @@ impl Write for LogFile {
             Self::Plain(out) => out.flush(),
             Self::Gzip(out) => out.flush(),
             Self::Zstd(out) => out.flush(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(out) => out.flush(),
         }
     }
 }

@@ -97,14 +97,29 @@ pub(crate) fn run_all(
                     && other.scaler.scaling() == encoder.scaler.scaling()
                     && other.classes == encoder.classes
             };
+            if matches!(learner, AnyModel::Bandit(_)) {
+                args.check_floor(learner.problem().classes)?;
+            }
             let options = args.run_options(learner.about().forecast, pipe, seed);
             let encoder = encoders.iter().position(alike).unwrap_or_else(|| {
                 encoders.push(encoder);
                 encoders.len() - 1
             });
             of.push((at, seed, encoder));
-            entrants.push(Entrant { learner, encoder, options, sink: measure.map(Curve::new) });
+            let floor = args.exploration_floor;
+            entrants.push(Entrant { learner, encoder, options, floor, sink: measure.map(Curve::new) });
         }
+    }
+    if args.exploration_floor != 0.0
+        && !entrants.iter().any(|entrant| matches!(entrant.learner, AnyModel::Bandit(_)))
+    {
+        let who = match &candidates[..] {
+            [one] => format!("{} sees", one.entry.about.name),
+            _ => "all of these see".to_owned(),
+        };
+        return Err(Failure::usage(format!(
+            "--exploration-floor: is for learners that hear right or wrong; {who} the label"
+        )));
     }
     let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     let mode = Mode::of(args);

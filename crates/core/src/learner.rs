@@ -182,6 +182,13 @@ pub trait BanditLearner: Send + Sync {
     /// Rounds learnt so far.
     fn rounds(&self) -> u64;
 
+    /// Makes room for more classes and features. New ones are appended: features as if they had been there all along,
+    /// always zero; classes with nothing learnt of them. Where classes are new, decisions taken before must not be learnt
+    /// from any more, since they know nothing of them. Returns false, and changes nothing, if this learner cannot.
+    fn grow(&mut self, _classes: usize, _features: usize) -> bool {
+        false
+    }
+
     /// What the learner's theorem promises about the rounds so far, for learners that have one: a bound on the mistakes that
     /// are to be expected of labels drawn from the learner's own distribution, each answered before the next row.
     fn guarantee(&self) -> Option<Guarantee<'_>> {

@@ -11,7 +11,11 @@ use crate::decision_log::{Header, Own, VERSION};
 use crate::decision_reader::{Event, LoggedDecision};
 use crate::labels::Labels;
 use crate::read_error::{ReadErrorKind, shown};
-use crate::row::{Duplicates, FeatureFault, Row};
+use crate::row::Row;
+
+mod features;
+
+use features::features;
 
 /// Distributions may be off their sum 1 by this much: other programs round.
 const SUM_TOLERANCE: f64 = 1e-6;
@@ -345,69 +349,4 @@ fn check_distribution(key: &str, p: &[f64]) -> Result<(), String> {
         return Err(format!("the probabilities of {key:?} sum to {sum}, not to 1"));
     }
     Ok(())
-}
-
-fn features(x: Features, columns: &mut ColumnMap, row: &mut Row) -> Result<(), String> {
-    let push = |row: &mut Row, column: Option<u32>, value: f64| {
-        if let Some(column) = column {
-            row.push(column, value);
-        }
-    };
-    match x {
-        ListOrMap::List(list) => {
-            for (at, value) in (0u64..).zip(list) {
-                let base = match columns.columns() {
-                    Columns::Numbered { base, .. } => u64::from(*base),
-                    _ => 0,
-                };
-                let number = scalar(&value, &(at + base).to_string())?;
-                push(row, columns.by_number(at + base), number);
-            }
-        }
-        ListOrMap::Map(pairs) => {
-            for (name, value) in pairs {
-                if let serde_json::Value::String(text) = &value {
-                    let column = columns.by_name(&format!("{name}={text}"));
-                    push(row, column, 1.0);
-                } else {
-                    let number = scalar(&value, &name)?;
-                    let column = column(&name, columns)?;
-                    push(row, column, number);
-                }
-            }
-        }
-    }
-    row.finish(Duplicates::Refuse).map_err(|fault| {
-        let (FeatureFault::Duplicate(column) | FeatureFault::Overflow(column)) = fault;
-        format!("feature {} appears twice", shown(&*columns.columns().name(column)))
-    })
-}
-
-/// The column of a feature: by name, by number, or by bucket of a hash.
-fn column(name: &str, columns: &mut ColumnMap) -> Result<Option<u32>, String> {
-    match columns.columns() {
-        Columns::Numbered { base, .. } => {
-            let base = *base;
-            let number = name.parse::<u32>().ok().filter(|number| *number >= base && *number < u32::MAX);
-            let number = number.ok_or_else(|| format!("feature {} has no number", shown(name)))?;
-            Ok(columns.by_number(u64::from(number)))
-        }
-        Columns::Hashed { bits } => {
-            match name.strip_prefix('#').and_then(|bucket| bucket.parse::<u32>().ok()) {
-                Some(bucket) if bucket >> bits == 0 => Ok(Some(bucket)),
-                _ => Ok(columns.by_name(name)),
-            }
-        }
-        Columns::Named(_) => Ok(columns.by_name(name)),
-    }
-}
-
-fn scalar(value: &serde_json::Value, name: &str) -> Result<f64, String> {
-    match value {
-        serde_json::Value::Number(number) => number.as_f64(),
-        serde_json::Value::Bool(bool) => Some(f64::from(u8::from(*bool))),
-        serde_json::Value::Null => Some(0.0),
-        _ => None,
-    }
-    .ok_or_else(|| format!("feature {} is no number, text, bool or null", shown(name)))
 }

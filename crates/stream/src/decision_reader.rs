@@ -8,6 +8,9 @@ use crate::read_error::{ReadError, ReadErrorKind};
 use crate::row::Row;
 use crate::source::{Line, Source};
 
+#[cfg(feature = "parquet")]
+use crate::decision_parquet_reader::LinesOfParquet;
+
 /// A line of a log.
 #[derive(Debug)]
 pub enum Event {
@@ -45,20 +48,34 @@ pub struct LoggedDecision {
     pub estimates: Vec<f64>,
 }
 
+/// Where lines come from.
+enum Lines {
+    Text(Source),
+    /// Rows, of a file of this name.
+    #[cfg(feature = "parquet")]
+    Parquet(Box<LinesOfParquet>, String),
+}
+
 /// Reads a log line by line.
 pub struct LogReader {
-    source: Source,
+    source: Lines,
     known: Known,
     first: bool,
 }
 
 impl LogReader {
-    /// Opens a log, or standard input for `-`; gzip and zstd are recognised.
+    /// Opens a log, or standard input for `-`; gzip, zstd and Parquet are recognised.
     ///
     /// # Errors
     /// If it cannot be read.
     pub fn open(path: &str) -> Result<Self, ReadError> {
-        Ok(Self::over(Source::open(path)?))
+        #[cfg(feature = "parquet")]
+        if let Some(file) = crate::reader::parquet_file(path, None) {
+            let lines = LinesOfParquet::open(file)
+                .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
+            return Ok(Self::over(Lines::Parquet(Box::new(lines), path.to_owned())));
+        }
+        Ok(Self::over(Lines::Text(Source::open(path)?)))
     }
 
     /// Reads a log from any stream of bytes; `name` stands for it in errors.
@@ -66,10 +83,10 @@ impl LogReader {
     /// # Errors
     /// If it cannot be read.
     pub fn from_read(input: Box<dyn std::io::Read + Send>, name: &str) -> Result<Self, ReadError> {
-        Ok(Self::over(Source::from_read(input, name, None)?))
+        Ok(Self::over(Lines::Text(Source::from_read(input, name, None)?)))
     }
 
-    fn over(source: Source) -> Self {
+    fn over(source: Lines) -> Self {
         let columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let known = Known { labels: Labels::default(), columns, ordered: false, own_columns: false };
         Self { source, known, first: true }
@@ -94,19 +111,32 @@ impl LogReader {
         self.known.columns.columns()
     }
 
-    /// The line last read, from 1.
+    /// The line last read, from 1; the row of a Parquet file.
     pub fn line(&self) -> u64 {
-        self.source.line()
+        match &self.source {
+            Lines::Text(source) => source.line(),
+            #[cfg(feature = "parquet")]
+            Lines::Parquet(lines, _) => lines.row(),
+        }
     }
 
     /// Size of the file as stored, if it is one: only then can it be read twice.
     pub fn size(&self) -> Option<u64> {
-        self.source.size()
+        match &self.source {
+            Lines::Text(source) => source.size(),
+            #[cfg(feature = "parquet")]
+            Lines::Parquet(lines, _) => Some(lines.size()),
+        }
     }
 
     /// An error at the line last read.
     pub fn error(&self, what: impl Into<String>) -> ReadError {
-        self.source.error(ReadErrorKind::Row(what.into()))
+        let kind = ReadErrorKind::Row(what.into());
+        match &self.source {
+            Lines::Text(source) => source.error(kind),
+            #[cfg(feature = "parquet")]
+            Lines::Parquet(lines, name) => ReadError::new(name, lines.row(), kind),
+        }
     }
 
     /// The next event; features of a decision are read into `row`. `None` at the end.
@@ -116,13 +146,21 @@ impl LogReader {
     pub fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
         loop {
             row.clear();
-            let Some(line) = self.source.next_line()?.map(Line::text) else { return Ok(None) };
+            let line = match &mut self.source {
+                Lines::Text(source) => source.next_line()?.map(Line::text),
+                #[cfg(feature = "parquet")]
+                Lines::Parquet(lines, name) => {
+                    let row = lines.row() + 1;
+                    lines.next().map_err(|kind| ReadError::new(name, row, kind))?
+                }
+            };
+            let Some(line) = line else { return Ok(None) };
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let parsed = parse(line, self.first, &mut self.known, row);
             self.first = false;
-            row.line = self.source.line();
+            row.line = self.line();
             match parsed {
                 Ok(event) => {
                     self.known.columns.commit();

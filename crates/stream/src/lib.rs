@@ -12,6 +12,10 @@ mod csv_text;
 pub mod curve;
 mod decision_line;
 pub mod decision_log;
+#[cfg(feature = "parquet")]
+pub mod decision_parquet;
+#[cfg(feature = "parquet")]
+mod decision_parquet_reader;
 pub mod decision_reader;
 mod decompress;
 pub mod delay;

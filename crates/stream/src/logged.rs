@@ -26,13 +26,13 @@ pub enum Logged {
 }
 
 impl Logged {
-    /// Opens `path`, in `format` if that is given: NDJSON is a decision log. Features are those of `columns`, if given.
+    /// Opens `path`, in `format` if that is given: NDJSON and Parquet are decision logs. Features are those of `columns`, if given.
     ///
     /// # Errors
     /// If it cannot be read, or is in a format that has no place for decisions.
     pub fn open(path: &str, format: Option<Format>, columns: Option<&Columns>) -> Result<Self, ReadError> {
         match format.or_else(|| Format::from_file_name(path)).unwrap_or(Format::Ndjson) {
-            Format::Ndjson => {
+            Format::Ndjson | Format::Parquet => {
                 let log = LogReader::open(path)?;
                 Ok(Self::Log(Box::new(match columns {
                     Some(columns) => log.with_columns(columns.clone()),
@@ -60,7 +60,7 @@ impl Logged {
                 path,
                 0,
                 ReadErrorKind::Layout(format!(
-                    "is {other}, which has no place for decisions; ndjson or vw was needed"
+                    "is {other}, which has no place for decisions; ndjson, parquet or vw was needed"
                 )),
             )),
         }

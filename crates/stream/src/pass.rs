@@ -1,6 +1,6 @@
 //! Many runs over one pass of the data: every row is read once, and every run learns as it would alone.
 //!
-//! A run is the loop of [`run`] or [`run_bandit`], unchanged, on a thread of its own that draws its examples from
+//! A run is the loop of [`run`] or [`run_bandit_as`], unchanged, on a thread of its own that draws its examples from
 //! shared batches; the calling thread reads. As many of the threads work at a time as the caller allows, the others
 //! wait for a batch or for their turn, so that slow and fast learners share the cores without being assigned to them.
 //! Nothing is shared but the examples: the results are those of separate runs, bit for bit, however many threads.
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use noregret::algorithm::AnyModel;
 
-use crate::bandit::run_bandit;
+use crate::bandit::{Play, run_bandit_as};
 use crate::encode::Example;
 use crate::examples::Examples;
 use crate::feed::{Batch, Feed, FeedError};
@@ -34,6 +34,8 @@ pub struct Entrant<S> {
     pub encoder: usize,
     /// How it runs.
     pub options: RunOptions,
+    /// Under bandit feedback, the floor under the probabilities of labels, see [`Play::floor`].
+    pub floor: f64,
     /// What watches it.
     pub sink: S,
 }
@@ -155,10 +157,13 @@ fn send(
 
 impl<S: Sink> Entrant<S> {
     fn learn(self, mut share: Share<'_>, failed: &AtomicBool) -> Result<Finished<S>, RunError> {
-        let Self { mut learner, options, mut sink, .. } = self;
+        let Self { mut learner, options, floor, mut sink, .. } = self;
         let score = match &mut learner {
             AnyModel::Full(learner) => run(&mut share, learner.as_mut(), &mut sink, &options),
-            AnyModel::Bandit(learner) => run_bandit(&mut share, learner.as_mut(), &mut sink, &options),
+            AnyModel::Bandit(learner) => {
+                let mut play = Play { floor, ..Play::new(options.seed) };
+                run_bandit_as(&mut share, learner.as_mut(), &mut sink, &options, &mut play, None)
+            }
             AnyModel::Experts(learner) => {
                 panic!("{} follows experts and has no use for rows", learner.about().name)
             }

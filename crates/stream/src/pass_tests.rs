@@ -6,6 +6,7 @@ use noregret::problem::Problem;
 use noregret::registry::find;
 
 use super::*;
+use crate::bandit::run_bandit;
 use crate::delay::Lateness;
 use crate::encode::{Encoder, LargeRow};
 use crate::examples::{BadRows, ReadExamples};
@@ -85,7 +86,7 @@ fn entrants(limit: Option<u64>) -> (Vec<Entrant<Diary>>, Vec<Encoder>) {
     for (at, (name, values, seed)) in RUNS.into_iter().enumerate() {
         let (learner, encoder, options) = make(name, values, seed);
         let options = RunOptions { limit, ..options };
-        entrants.push(Entrant { learner, encoder: at, options, sink: Diary::default() });
+        entrants.push(Entrant { learner, encoder: at, options, floor: 0.0, sink: Diary::default() });
         encoders.push(encoder);
     }
     (entrants, encoders)
@@ -165,7 +166,7 @@ fn the_earliest_error_wins() {
         let (mut entrants, mut encoders) = (vec![], vec![]);
         for rate in ["0.1", "1e308", "1e306", "0.2"] {
             let (learner, encoder, options) = make("ogd", &[("rate", rate), ("ball", "none")], 0);
-            entrants.push(Entrant { learner, encoder: 0, options, sink: Diary::default() });
+            entrants.push(Entrant { learner, encoder: 0, options, floor: 0.0, sink: Diary::default() });
             encoders = vec![encoder];
         }
         let mut feed = Feed::new(reader(40_000), encoders, "a.vw", BadRows::Skip, None);

@@ -57,7 +57,7 @@ pub trait Reader: Send {
 /// The file cannot be read, has no rows, or does not fit the options.
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     #[cfg(feature = "parquet")]
-    if let Some(file) = parquet_file(path, options) {
+    if let Some(file) = parquet_file(path, options.format) {
         return ahead(crate::parquet::reader(file, path, options)?, path);
     }
     from_source(Source::open(path)?, options)
@@ -90,14 +90,14 @@ fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadErr
 /// The file, if it is to be read as Parquet: by its first bytes, or because it was asked for. Whatever is wrong with it
 /// otherwise is said where all files are opened.
 #[cfg(feature = "parquet")]
-fn parquet_file(path: &str, options: &ReadOptions) -> Option<std::fs::File> {
+pub(crate) fn parquet_file(path: &str, format: Option<Format>) -> Option<std::fs::File> {
     if path == "-" || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return None;
     }
     let mut file = std::fs::File::open(path).ok()?;
     let mut head = [0; 4];
     let magic = file.read_exact(&mut head).is_ok() && head == *b"PAR1";
-    (magic || options.format == Some(Format::Parquet)).then_some(file)
+    (magic || format == Some(Format::Parquet)).then_some(file)
 }
 
 fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {

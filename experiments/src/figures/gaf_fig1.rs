@@ -105,9 +105,11 @@ fn tuned(context: &Context<'_>, config: &Config, stored: &Stored) -> Result<Vec<
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
     let config: Config = context.config();
     let files = FIGURES.iter().find(|figure| figure.name == "gaf-fig1").map_or(&[][..], |figure| figure.data);
-    let mut outcome = Outcome::default();
-    outcome.points = Table::new(&["data", "learner", "rounds", "quantile 0.25", "median", "quantile 0.75"]);
-    outcome.summary = Table::new(&["data", "learner", "parameters", "median after 100", "median at the end"]);
+    let mut outcome = Outcome {
+        points: Table::new(&["data", "learner", "rounds", "quantile 0.25", "median", "quantile 0.75"]),
+        summary: Table::new(&["data", "learner", "parameters", "median after 100", "median at the end"]),
+        ..Outcome::default()
+    };
     for file in files {
         let set = file.split('.').next().unwrap_or(file);
         let path = context.options.data.as_ref().map(|folder| folder.join(file)).filter(|path| path.exists());

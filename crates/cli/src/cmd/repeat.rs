@@ -27,7 +27,6 @@ pub(crate) fn repeat(args: &RunArgs) -> Result<(), Failure> {
         ("--abstain-rate", args.abstain_rate.is_some()),
         ("--risk-plot", args.risk_plot.is_some()),
         ("--log", args.log.is_some()),
-        ("--exploration-floor", args.exploration_floor != 0.0),
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!(

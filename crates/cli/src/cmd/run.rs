@@ -79,7 +79,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     match learner {
         AnyModel::Full(learner) => session.full(learner),
         AnyModel::Bandit(_) => {
-            let mut play = Play { floor: args.exploration_floor, ..Play::new(seed) };
+            let mut play = Play { floor: stream.exploration_floor, ..Play::new(seed) };
             if let Some(generator) = generator {
                 play.generator = generator;
             }
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 /// Refuses what has no meaning for the learner's kind of feedback.
 fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Result<(), Failure> {
     let name = learner.about().name;
-    let (bandit, floor) = (matches!(learner, AnyModel::Bandit(_)), args.exploration_floor);
+    let (bandit, floor) = (matches!(learner, AnyModel::Bandit(_)), args.stream.exploration_floor);
     let (given, sentence) = if bandit {
         let given = [
             ("--batch-model", args.batch_model.is_some()),
@@ -114,11 +114,8 @@ fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Resul
     if args.calibration.is_some() && learner.about().forecast != Forecast::Probabilities {
         return Err(Failure::usage(format!("--calibration: is about probabilities; {name} forecasts none")));
     }
-    let most = 1.0 / learner.problem().classes as f64;
-    if bandit && !(0.0..=most).contains(&floor) {
-        return Err(Failure::usage(format!(
-            "--exploration-floor {floor}: must be from 0 to {most:.6}, one over the number of classes"
-        )));
+    if bandit {
+        args.stream.check_floor(learner.problem().classes)?;
     }
     if args.log.is_some()
         && args.stream.reading.on_bad_row != BadRows::Fail
@@ -347,7 +344,7 @@ impl<'a> Session<'a> {
         guarantee: Guarantee<'_>,
         certificate: Option<f64>,
     ) -> Result<Certified, Failure> {
-        let (delay, floor) = (self.args.stream.delay, self.args.exploration_floor);
+        let (delay, floor) = (self.args.stream.delay, self.args.stream.exploration_floor);
         let void = match self.examples.encoder.large_rows {
             _ if !delay.is_none() => Some(format!("labels were {delay} rounds late")),
             _ if floor > 0.0 => Some(format!("labels were drawn with an exploration floor of {floor}")),

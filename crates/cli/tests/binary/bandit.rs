@@ -72,12 +72,40 @@ fn what_does_not_fit_the_feedback_is_refused() {
     assert_eq!(folder.names(), ["a.svm"]);
 }
 
+/// Many seeds, or many learners, with a floor: each run is the single one.
+#[test]
+fn a_floor_goes_with_every_run_of_a_pass() {
+    let folder = Folder::with("a.svm", libsvm(&rows(300, 3, 4)));
+    let play = "--set exploration=0.1 --exploration-floor 0.05";
+    let single = folder.summary(&format!("a.svm --learner banditron --seed 1 {play}"));
+    let without = folder.summary("a.svm --learner banditron --seed 1 --set exploration=0.1");
+    assert_ne!(single["expected_error_rate"], without["expected_error_rate"]);
+    for arguments in ["run a.svm --learner banditron", "compare a.svm --learners banditron"] {
+        let runs =
+            folder.run(&format!("{arguments} --repeats 2 {play} --json --quiet")).succeeded().objects();
+        assert_eq!(runs[1]["expected_error_rate"], single["expected_error_rate"], "{arguments}");
+    }
+    let mixed = "compare a.svm --quiet --learners ogd,banditron --exploration-floor";
+    folder.run(&format!("{mixed} 0.1")).succeeded();
+    folder
+        .run(&format!("{mixed} 0.5"))
+        .failed(1, "--exploration-floor 0.5: must be from 0 to 0.333333, one over the number of classes");
+    folder.run("compare a.svm --quiet --learners ogd,folklore --exploration-floor 0.1").failed(
+        1,
+        "--exploration-floor: is for learners that hear right or wrong; all of these see the label",
+    );
+}
+
 /// Bandit learners are held to their theorems: a bound where one holds, or why none does.
 #[test]
 fn theorems_are_shown() {
     let folder = Folder::with("a.svm", libsvm(&rows(600, 3, 4)));
     let certified = |arguments: &str| folder.summary(&format!("a.svm --scale unit --certify {arguments}"));
-    for learner in ["banditron --set exploration=0.3", "gaptron-hinge --feedback bandit"] {
+    for learner in [
+        "banditron --set exploration=0.3",
+        "gaptron-hinge --feedback bandit",
+        "bandit-reduction --set exploration=0.5",
+    ] {
         let summary = certified(&format!("--learner {learner}"));
         let number = |key: &str| summary[key].as_f64().unwrap_or_else(|| panic!("{key} in {summary}"));
         assert!(number("learner_loss") <= number("bound"), "{summary}");
@@ -90,6 +118,15 @@ fn theorems_are_shown() {
         (
             "--learner banditron --exploration-floor 0.01",
             "labels were drawn with an exploration floor of 0.01",
+        ),
+        (
+            "--learner exp4",
+            "the theorem is about the learner's own random policies, not about every linear predictor",
+        ),
+        ("--learner bandit-reduction --set exploration=0", "exploration is 0"),
+        (
+            "--learner bandit-reduction --set base=folklore-diag",
+            "folklore-diag, the base learner, has no theorem",
         ),
         ("--learner gaptron-hinge --feedback bandit --set rate=9", "the rate is larger than the theorem's"),
     ] {

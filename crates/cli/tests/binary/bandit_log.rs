@@ -113,6 +113,9 @@ fn parameters_are_refused_first() {
     }
 }
 
+/// Endings of logs by columns.
+const PARQUET: Option<&str> = if cfg!(feature = "parquet") { Some("parquet") } else { None };
+
 fn same_after_replay(folder: &Folder, run: &str, log: &str, what: &str) {
     folder.run(&format!("{run} --quiet --log {log} --save model-{log}")).succeeded();
     let ran = folder.run(&format!("replay {log} --save replayed-{log} --json")).succeeded();
@@ -132,7 +135,9 @@ fn a_replay_is_the_run() {
                 .enumerate()
         {
             let run = format!("run a.svm --learner {learner} --seed 5 {options}");
-            same_after_replay(&folder, &run, &format!("log-{at}-{way}"), &format!("{learner} {options}"));
+            let ending = PARQUET.filter(|_| (at + way) % 3 == 0).unwrap_or("ndjson");
+            let log = format!("log-{at}-{way}.{ending}");
+            same_after_replay(&folder, &run, &log, &format!("{learner} {options}"));
         }
     }
 }
@@ -160,7 +165,7 @@ fn whatever_the_data_a_replay_is_the_run() {
     .into_iter()
     .enumerate()
     {
-        for ending in ["ndjson", "ndjson.gz", "ndjson.zst"] {
+        for ending in ["ndjson", "ndjson.gz", "ndjson.zst"].into_iter().chain(PARQUET) {
             let run = format!("run {data} {learner} {options}");
             same_after_replay(&folder, &run, &format!("log{at}.{ending}"), &run);
         }
@@ -177,6 +182,14 @@ fn whatever_the_data_a_replay_is_the_run() {
             state(&folder, &format!("model-{name}")) == state(&folder, &format!("replayed-{name}")),
             "{name} by a pipe: the models differ"
         );
+        if PARQUET.is_some() {
+            let log = format!("pipe-{name}.parquet");
+            let run = run.replace(&format!("pipe-{name}"), &log);
+            folder.run_with(&run, folder.read(name)).succeeded();
+            folder.run(&format!("replay {log} --save replayed-{name}")).succeeded();
+            let [model, replayed] = ["model", "replayed"].map(|of| state(&folder, &format!("{of}-{name}")));
+            assert!(model == replayed, "{log}: the models differ");
+        }
         let log = String::from_utf8(folder.read(&format!("pipe-{name}"))).unwrap();
         assert!(log.contains("\n{\"labels\":["), "names that come up are written down");
     }
@@ -229,6 +242,40 @@ fn what_a_log_cannot_hold_is_refused() {
     let ran = folder.run("run a.svm --delay geometric:x");
     assert!(ran.code == 1 && ran.stderr.contains("is none of ROUNDS, geometric:MEAN and uniform:MAX"));
     assert_eq!(folder.names(), ["a.svm"]);
+}
+
+/// By columns or by lines, a log says the same; and what is no such file is refused.
+#[test]
+fn logs_by_columns() {
+    let folder = Folder::with("a.svm", libsvm(&rows(400, 3, 4)));
+    let run = "run a.svm --quiet --learner bandit-reduction --set exploration=0.4 --delay uniform:9 --log";
+    if PARQUET.is_none() {
+        let sentence =
+            "--log log.parquet: Parquet is written by programs that were built with --features parquet";
+        folder.run(&format!("{run} log.parquet")).failed(1, sentence);
+        assert_eq!(folder.names(), ["a.svm"]);
+        return;
+    }
+    let evaluated = |log: &str| {
+        folder.run(&format!("{run} {log}")).succeeded();
+        folder.run(&format!("evaluate {log} --policy greedy --json")).succeeded().stdout
+    };
+    assert_eq!(evaluated("log.ndjson"), evaluated("log.parquet"));
+    let bytes = folder.read("log.parquet");
+    assert!(bytes.starts_with(b"PAR1") && bytes.len() < folder.read("log.ndjson").len() / 2);
+    folder.write("cut.parquet", &bytes[..bytes.len() - 9]);
+    let ran = folder.run("replay cut.parquet");
+    assert!(
+        ran.code == 2 && ran.stderr.contains("cut.parquet: is no Parquet file that can be read: "),
+        "{}",
+        ran.stderr
+    );
+    folder.run("generate synsep --rows 9 -o rows.parquet").succeeded();
+    let ran = folder.run("replay rows.parquet");
+    assert!(ran.code == 2 && ran.stderr.contains("rows.parquet:1: "), "{}", ran.stderr);
+    folder
+        .run(&format!("{run} log.parquet"))
+        .failed(1, "--log log.parquet: exists already; what was decided is never overwritten");
 }
 
 /// A log that is not what happened is refused where it first shows.

@@ -139,6 +139,17 @@ impl BanditLearner for Banditron {
         self.rounds
     }
 
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        if classes < self.problem.classes || features < self.problem.features {
+            return false;
+        }
+        self.weights.grow(classes, features);
+        self.scores.resize(classes, 0.0);
+        self.step.resize(classes, 0.0);
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound: Result<MistakeBound<'_>, String> = match self.problem.radius {
             None => Err("the largest norm of a row is not known".to_owned()),

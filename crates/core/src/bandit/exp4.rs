@@ -35,6 +35,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::Features;
+use crate::guarantee::{Guarantee, reference_norm};
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::param::{ParamError, fraction, positive};
 use crate::params;
@@ -189,6 +190,11 @@ impl BanditLearner for Exp4 {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let why = "the theorem is about the learner's own random policies, not about every linear predictor";
+        Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound: Err(why.to_owned()) })
     }
 }
 

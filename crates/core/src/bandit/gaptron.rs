@@ -231,6 +231,17 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
         self.rounds
     }
 
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        if classes < self.problem.classes || features < self.problem.features {
+            return false;
+        }
+        self.weights.grow(classes, features);
+        self.scores.resize(classes, 0.0);
+        self.step.resize(classes, 0.0);
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let (k, norm) = (self.problem.classes, reference_norm(&self.problem).min(self.norm));
         let bound: Result<MistakeBound<'_>, String> = match (self.exploration, self.radius, self.rate) {

@@ -39,7 +39,9 @@
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
+use crate::bounds;
 use crate::example::{Features, Target};
+use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, Feedback};
 use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, nearest, read};
 use crate::prediction::{Decision, Prediction};
@@ -259,6 +261,34 @@ impl BanditLearner for BanditReduction {
 
     fn rounds(&self) -> u64 {
         self.rounds
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        self.base.grow(classes, features)
+    }
+
+    /// Theorem 4.1 with the base learner's bound on the rounds that reached it, of which the theorem takes the expectation.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let base = self.base.about().name;
+        let (norm, bound) = match self.base.guarantee() {
+            // Whoever is in the Frobenius ball is in the other ones, too.
+            Some(Guarantee::Regret { ball: Some(_), norm, bound }) => (norm, bound),
+            Some(_) => (
+                f64::NAN,
+                Err(format!("{base}, the base learner, competes with others than linear predictors")),
+            ),
+            None => (f64::NAN, Err(format!("{base}, the base learner, has no theorem"))),
+        };
+        let norm = if norm.is_finite() { norm } else { reference_norm(self.problem()) };
+        let bound: Result<MistakeBound<'_>, String> = match bound {
+            _ if self.exploration == 0.0 => Err("exploration is 0".to_owned()),
+            Err(why) => Err(why),
+            Ok(regret) => Ok(Box::new(move |u| {
+                let setting = setting(self.problem(), u.norm, self.rounds);
+                u.log_loss + bounds::bandit_reduction(&setting, regret, self.exploration)
+            })),
+        };
+        Some(Guarantee::Mistakes { norm, bound })
     }
 }
 

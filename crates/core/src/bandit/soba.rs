@@ -209,6 +209,16 @@ impl<M: Variant> BanditLearner for Soba<M> {
         self.rounds
     }
 
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        if classes < self.problem.classes || features < self.problem.features {
+            return false;
+        }
+        self.model.grow(classes, features);
+        self.scores.resize(classes, 0.0);
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         if !M::HAS_THEOREM {
             return None;

@@ -205,3 +205,58 @@ fn separate_classes_are_told_apart() {
         assert!(right > 900, "{right} of 1000 best guesses are right");
     });
 }
+
+/// Who can grow, and nobody else.
+const GROWING: &[&str] = &[
+    "banditron",
+    "soba",
+    "soba-diag",
+    "bandit-reduction",
+    "gaptron-logistic",
+    "gaptron-hinge",
+    "gaptron-smooth",
+];
+
+/// Features that appear had been there all along, always 0; shrinking is refused; a new class is played and learnt.
+#[test]
+fn growth_is_as_if_it_had_been_there() {
+    every_case("growth", |case| {
+        let (name, k, d) = (case.entry.about.name, case.problem.classes, case.problem.features);
+        let wide = |learner: &dyn BanditModel, classes, features| Case {
+            entry: case.entry,
+            values: learner.values(),
+            problem: Problem { classes, features, ..learner.problem().clone() },
+        };
+        let mut grown = case.learner();
+        let wider = wide(&*grown, k, d + 2);
+        let pad = |round: &Round| Round::new(round.x.iter().copied().chain([0.0; 2]).collect(), round.y);
+        let (before, after) = (case.stream(1, 30), wider.stream(2, 40));
+        let mut decisions = case.play(&mut *grown, &before);
+        assert!(!grown.grow(k - 1, d) && !grown.grow(k, d - 1), "shrinking is refused");
+        assert_eq!(grown.grow(k, d + 2), GROWING.contains(&name));
+        if !GROWING.contains(&name) {
+            assert_eq!(grown.problem().features, d, "what cannot grow stays as it was");
+            return;
+        }
+        decisions.extend(wider.play(&mut *reloaded(&mut *grown), &after));
+        let mut all_along = wider.learner();
+        let padded: Vec<Round> = before.iter().map(pad).collect();
+        let mut expected = wider.play(&mut *all_along, &padded);
+        expected.extend(wider.play(&mut *all_along, &after));
+        for (t, (got, want)) in decisions.iter().zip(&expected).enumerate() {
+            for (got, want) in got.scores.iter().zip(&want.scores) {
+                assert!((got - want).abs() <= 1e-9 * want.abs().max(1.0), "round {t}: {got} {want}");
+            }
+        }
+
+        let mut grown = case.learner();
+        case.play(&mut *grown, &before);
+        assert!(grown.grow(k + 1, d));
+        let more = wide(&*grown, k + 1, d);
+        let new: Vec<Round> = (0..300).map(|_| Round::new(vec![0.5 / (d as f64).sqrt(); d], k)).collect();
+        let decisions = more.play(&mut *grown, &new);
+        // Who has not learnt it plays it less often than any other, or, at full exploration, as often.
+        let played = decisions[200..].iter().map(|taken| taken.distribution[k]).sum::<f64>() / 100.0;
+        assert!(played >= 1.0 / (k + 1) as f64 - 1e-9, "nothing else came for 300 rounds: {played}");
+    });
+}

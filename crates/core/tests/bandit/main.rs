@@ -1,4 +1,15 @@
 //! The laws that every bandit learner of the registry keeps, whatever its algorithm; and the theorems, asserted.
+//!
+//! What the algorithms must satisfy besides is tested where they are:
+//!
+//! | check | tests |
+//! |---|---|
+//! | steps are unbiased over all labels that may be played | `the_step_is_unbiased` (`banditron`, `gaptron`), `the_estimate_is_unbiased` (`newtron`, `exp4`), `learning_is_weighted_by_the_inverse_probability` (`soba`) |
+//! | SOBA: $W = A^{-1}\theta$, $\sum n m \ge 0$, the pathwise inequality, columns of sum 0 | `facts_of_the_full_version` (`soba`); $A^{-1}$ itself in `kernel::lowrank_inverse` |
+//! | Gaptron: the surrogate gap is never positive | `surrogate_gap_is_never_positive`, `bandit_surrogate_gap_is_never_positive` (`loss::gap`) |
+//! | expected mistakes are below the bounds | here: `bounds`, `tight` |
+//! | rows of zeros, two classes, one row again and again, huge rows, $\gamma = 1$ | here: `laws::degenerate_streams_are_survived` |
+//! | what is needed of late feedback | here: `contract` |
 
 mod bounds;
 mod contract;

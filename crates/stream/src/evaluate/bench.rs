@@ -1,0 +1,231 @@
+//! The second pass over a log: what is known of a decision before its reward, and what its reward says.
+
+use noregret::algorithm::Forecast;
+use noregret::example::Label;
+use noregret::prediction::{Decision, Prediction, argmax};
+
+use super::{EvaluateOptions, Policy};
+use crate::decision_reader::LoggedDecision;
+use crate::encode::{Encoder, Example};
+use crate::labels::Labels;
+use crate::logged::Logged;
+use crate::off_policy::{Estimates, Mean, OffPolicy, Round};
+use crate::reward_model::RewardModel;
+use crate::row::Row;
+
+/// A decision that waits for its reward.
+pub(super) struct Waiting {
+    example: Example,
+    label: usize,
+    probability: f64,
+    evaluation: Vec<f64>,
+    estimates: Option<Vec<f64>>,
+    largest_weight: Option<f64>,
+    uncovered: Option<f64>,
+    support: Option<usize>,
+}
+
+/// The second pass.
+pub(super) struct Bench<'a> {
+    pub(super) labels: Labels,
+    pub(super) options: &'a EvaluateOptions,
+    pub(super) sums: OffPolicy,
+    pub(super) rewards: Mean,
+    /// The policy's probability on labels that could not be played; `None` once a line does not say.
+    pub(super) uncovered: Option<Mean>,
+    /// 1 / (p n) over the n labels that could be played: of mean 1 if labels were drawn as the log says.
+    pub(super) logged_weights: Mean,
+    pub(super) room: (Prediction, Decision),
+}
+
+impl Bench<'_> {
+    /// What is known of a decision before its reward.
+    pub(super) fn weigh(
+        &mut self,
+        taken: LoggedDecision,
+        row: &Row,
+        log: &Logged,
+        policy: &mut Policy,
+        own: &mut Encoder,
+        model: Option<&mut RewardModel>,
+    ) -> Result<Waiting, String> {
+        let mut example = Example::default();
+        match policy {
+            Policy::Model { model, .. } => {
+                log.columns().check_row(row.indices(), model.encoder.columns)?;
+                model.encoder.encode_frozen(row, &mut example)?;
+            }
+            _ if model.is_some() => own.encode(row, &mut example)?,
+            _ => {}
+        }
+        let mut logged = taken.distribution;
+        if logged.len() > self.labels.len() {
+            return Err(format!("there are {} probabilities for {} labels", logged.len(), self.labels.len()));
+        }
+        let distributed = !logged.is_empty();
+        logged.resize(self.labels.len(), 0.0);
+        let evaluation = self.evaluation(policy, &example, &logged, distributed, taken.evaluation)?;
+        let estimates = match (taken.estimates.len(), model) {
+            (0, None) => None,
+            (0, Some(model)) => {
+                let mut estimates = Vec::new();
+                model.estimate(example.features(), &mut estimates);
+                Some(estimates)
+            }
+            (given, _) if given == self.labels.len() => Some(taken.estimates),
+            (given, _) => {
+                return Err(format!("there are {given} estimates for {} labels", self.labels.len()));
+            }
+        };
+        let pairs = || evaluation.iter().zip(&logged);
+        Ok(Waiting {
+            example,
+            label: taken.label as usize,
+            probability: taken.probability,
+            largest_weight: distributed
+                .then(|| pairs().filter(|(_, p)| **p > 0.0).map(|(e, p)| e / p).fold(0.0, f64::max)),
+            uncovered: distributed.then(|| pairs().filter(|(_, p)| **p == 0.0).map(|(e, _)| e).sum()),
+            support: distributed.then(|| logged.iter().filter(|p| **p > 0.0).count()),
+            evaluation,
+            estimates,
+        })
+    }
+
+    /// The distribution that the policy would have played.
+    fn evaluation(
+        &mut self,
+        policy: &Policy,
+        example: &Example,
+        logged: &[f64],
+        distributed: bool,
+        mut given: Vec<f64>,
+    ) -> Result<Vec<f64>, String> {
+        let count = self.labels.len();
+        let one = |label: usize| {
+            let mut distribution = vec![0.0; count];
+            distribution[label] = 1.0;
+            distribution
+        };
+        Ok(match policy {
+            Policy::Uniform => vec![1.0 / count as f64; count],
+            Policy::Constant(label) => one(self.labels.find(label).expect("checked before").index()),
+            Policy::Logged | Policy::Greedy if !distributed => {
+                return Err("the decision has no distribution \"p\", which the policy is made of".to_owned());
+            }
+            Policy::Logged => logged.to_vec(),
+            Policy::Greedy => one(argmax(logged)),
+            Policy::Given if given.is_empty() => {
+                return Err(
+                    "the decision has no \"evaluation\"; name a policy or a model to be evaluated".to_owned()
+                );
+            }
+            Policy::Given => {
+                given.resize(count, 0.0);
+                given
+            }
+            Policy::Model { model, greedy } => {
+                let (at, room) = &mut self.room;
+                model.predictor.predict(example.features(), at, room);
+                if !at.is_finite() {
+                    return Err("the model's scores are not finite".to_owned());
+                }
+                let mut distribution = vec![0.0; count];
+                let mut give = |class: usize, p: f64| -> Result<(), String> {
+                    let name = model.encoder.labels.name(Label::from(class));
+                    match self.labels.find(&name) {
+                        Some(label) => distribution[label.index()] += p,
+                        None if p > 0.0 => {
+                            return Err(format!("the model plays its class {name}, which has no name yet"));
+                        }
+                        None => {}
+                    }
+                    Ok(())
+                };
+                if *greedy || model.predictor.about().forecast != Forecast::RandomisedLabel {
+                    give(argmax(&at.scores), 1.0)?;
+                } else {
+                    for (class, p) in at.probabilities.iter().enumerate() {
+                        give(class, *p)?;
+                    }
+                }
+                distribution
+            }
+        })
+    }
+
+    /// The reward of a decision has come.
+    pub(super) fn settle(&mut self, waiting: Waiting, reward: f64, model: Option<&mut RewardModel>) {
+        self.sums.add(&Round {
+            label: waiting.label,
+            reward,
+            probability: waiting.probability,
+            evaluation: &waiting.evaluation,
+            estimates: waiting.estimates.as_deref(),
+            largest_weight: waiting.largest_weight,
+        });
+        self.rewards.add(reward);
+        match (&mut self.uncovered, waiting.uncovered) {
+            (Some(mean), Some(uncovered)) => mean.add(uncovered),
+            _ => self.uncovered = None,
+        }
+        if let Some(support) = waiting.support {
+            self.logged_weights.add(1.0 / (waiting.probability * support as f64));
+        }
+        if let Some(model) = model {
+            model.learn(waiting.example.features(), waiting.label, reward);
+        }
+    }
+
+    /// The reward of a decision will never come.
+    pub(super) fn give_up(&mut self, waiting: Waiting, model: Option<&mut RewardModel>) {
+        if self.options.missing_is_wrong {
+            self.settle(waiting, 0.0, model);
+        }
+    }
+
+    pub(super) fn warnings(
+        &self,
+        estimates: &Estimates,
+        uncovered: Option<f64>,
+        missing: u64,
+        decisions: u64,
+    ) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let off = |mean: f64, error: f64, want: f64| (mean - want).abs() > 4.0 * error + 1e-9;
+        let logged = &self.logged_weights;
+        if logged.value() > 0.0 && off(logged.value(), logged.standard_error(), 1.0) {
+            warnings.push(format!(
+                "1/p of the labels played is {:.4} times its expectation on average: they were not drawn with the logged probabilities",
+                logged.value()
+            ));
+        }
+        let covered = 1.0 - uncovered.unwrap_or(0.0);
+        let (mean, error) = (estimates.mean_weight, estimates.mean_weight_standard_error);
+        if estimates.clipped == 0 && off(mean, error, covered) {
+            warnings.push(format!(
+                "the mean importance weight is {mean:.4}, not {covered:.4}: probabilities are wrong, or the policy plays labels that the log could not"
+            ));
+        }
+        if let Some(share) = uncovered.filter(|share| *share > 1e-9) {
+            warnings.push(format!(
+                "{:.2} % of the policy's probability is on labels that the log could not have played: ips takes them for worthless, dr for what is estimated",
+                100.0 * share
+            ));
+        }
+        let rounds = estimates.rounds as f64;
+        if estimates.effective_sample_size < 0.01 * rounds {
+            warnings.push(format!(
+                "the rounds are worth {:.1} of the policy's own: intervals by the central limit mean little",
+                estimates.effective_sample_size
+            ));
+        }
+        if estimates.clipped > 0 {
+            warnings.push(format!("{} weights were clipped, which biases all but dm", estimates.clipped));
+        }
+        if missing > 0 {
+            let what = if self.options.missing_is_wrong { "count as 0" } else { "are left out" };
+            warnings.push(format!("{missing} of {decisions} decisions were never answered and {what}"));
+        }
+        warnings
+    }
+}
