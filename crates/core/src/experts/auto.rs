@@ -47,7 +47,7 @@
 //! * The half of the prior that shares, and the half that does not, are one mixture: $\ln 2$ more than the better of both.
 //! * Heads of a family linearise at their own scores, but take their curvature at the family's mixture, which is why they can
 //!   share a matrix; [`family`](super) has the formulas. (3) is about heads as they are; they have no theorem of their own.
-//! * Trees count a row once, whatever its importance weight, and a soft label as the class that has most of it. They stay as long as
+//! * Trees count a row once, whatever its importance weight, and a soft label as a class drawn from it. They stay as long as
 //!   the stream keeps its classes and features, since they cannot grow.
 //! * An importance weight multiplies a round's losses; (3) holds for weights up to 1.
 //!
@@ -91,8 +91,8 @@ const SETTLED: u64 = 2048;
 /// Members that cost less than this part of the budget stay.
 const CHEAP: f64 = 0.02;
 
-/// What the stacks forget in a round.
-const STACKS: [f64; 3] = [0.0, 1.0 / 1024.0, 1.0 / 128.0];
+/// What the stacks forget in a round, and their regularization: who forgets comes back to the mixture anyway.
+const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0, 1.0)];
 
 params! {
     /// Parameters of [`Auto`].
@@ -224,7 +224,8 @@ impl Algorithm for Auto {
         for (_, heads) in words.iter().zip(heads(&words)).filter(|(word, _)| word.left) {
             heads.for_each(|head| base.retire(head));
         }
-        let stack = |forgetting: &f64| Stack::new(problem.classes, words.len(), *forgetting);
+        let stack =
+            |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, words.len(), *forgetting, *ratio);
         let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
         Ok(Self {
             budget,
@@ -397,7 +398,7 @@ impl OnlineLearner for Auto {
         let members = self.words.iter().zip(self.shares()).filter(|(word, _)| !word.left);
         let mut numbers: Vec<_> = members.map(|(word, share)| (word.to_string(), first * share)).collect();
         numbers.extend(
-            STACKS.iter().zip(others).map(|(forgetting, share)| (format!("stack@{forgetting}"), *share)),
+            STACKS.iter().zip(others).map(|((forgetting, _), share)| (format!("stack@{forgetting}"), *share)),
         );
         numbers
     }

@@ -176,7 +176,12 @@ impl Lineup {
 
 impl Word {
     /// The member for `problem` with rows of norm at most `radius`, which draws what it draws by `seed`.
-    pub(super) fn make(self, problem: &Problem, radius: f64, seed: u64) -> Result<Box<dyn Member>, ParamError> {
+    pub(super) fn make(
+        self,
+        problem: &Problem,
+        radius: f64,
+        seed: u64,
+    ) -> Result<Box<dyn Member>, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let ratio = self.ratio * radius * radius;
         if !(ratio > 0.0 && (1.0 / ratio).is_finite() && ratio.is_finite()) {

@@ -1,14 +1,16 @@
 //! Boosted trees as a member: what no function of products says, thresholds say.
 //!
 //! One chain of [`AdaBoostOlm`], two heads: the prefixes' forecasts mixed by their log losses, and the share of the copies that
-//! name each class. A soft label teaches the class that has most of it, and a weighted row counts once: trees keep rows.
+//! name each class. A soft label teaches a class that is drawn from it, and a weighted row counts once: trees keep rows.
 
 use crate::algorithm::Algorithm as _;
 use crate::boosting::adaboost_olm::{AdaBoostOlm, AdaBoostOlmParams, Own, Play};
+use crate::boosting::mixed_uniform;
+use crate::boosting::regression::Horizon;
 use crate::example::{Features, Target, Truth};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::param::{ParamError, ParamValue as _, Values};
-use crate::prediction::{Prediction, argmax};
+use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
@@ -21,7 +23,10 @@ const COPIES: u64 = 30;
 const MEMORY: u64 = 1 << 18;
 
 /// How much of the mixture is uniform: trees are sure too early.
-const UNIFORM: f64 = 1e-3;
+const UNIFORM: f64 = 1e-2;
+
+/// Soft labels are drawn by this and the round.
+const SOFT: u64 = 0x50F7;
 
 /// See the [module](self).
 #[derive(Clone)]
@@ -32,7 +37,8 @@ impl Trees {
     pub(super) const HEADS: usize = 2;
 
     pub(super) fn new(problem: &Problem, seed: u64) -> Result<Self, ParamError> {
-        let own = Own { copies: Some(COPIES), play: Some(Play::Mixture), ..Own::default() };
+        let (copies, horizon) = (Some(COPIES), Some(Horizon::Anytime));
+        let own = Own { copies, horizon, play: Some(Play::Mixture), ..Own::default() };
         let weak_values = Values::from([("memory".to_owned(), MEMORY.to_value())]);
         AdaBoostOlm::new(AdaBoostOlmParams { own, weak_values }, problem.clone(), seed).map(Self)
     }
@@ -42,9 +48,10 @@ impl Trees {
         COPIES as f64 * (5000.0 + 20.0 * problem.classes as f64 + 4.0 * problem.features as f64)
     }
 
-    /// Numbers of state, all rows that may be kept included.
+    /// Numbers of state before the first row; rows that are kept come on top.
     pub(super) fn numbers(problem: &Problem) -> usize {
-        (COPIES as usize).saturating_mul(problem.classes.saturating_add(MEMORY as usize))
+        let own = Own { copies: Some(COPIES), ..Own::default() };
+        AdaBoostOlm::numbers_for(&AdaBoostOlmParams { own, ..AdaBoostOlmParams::default() }, problem)
     }
 }
 
@@ -73,7 +80,9 @@ impl Member for Trees {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let class = match y.truth {
             Truth::Class(label) => label.index(),
-            Truth::Distribution(shares) => argmax(shares),
+            Truth::Distribution(shares) => {
+                draw(shares, mixed_uniform(SOFT, OnlineLearner::rounds(&self.0))).index()
+            }
             Truth::Value(_) => return,
         };
         self.0.update(x, Target::class(class), &at.members[0]);

@@ -36,9 +36,9 @@ pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
 /// Laws that a learner keeps with other parameters than its default: its name, the laws, the parameter, and why.
 const INSTEAD: &[(&str, &[&str], (&str, &str), &str)] = &[(
     "auto",
-    &["allocation", "zero feature", "growing features"],
+    &["allocation", "zero feature", "growing features", "relabelling", "learning soft labels"],
     ("members", "labels+pairs+shared@0.1+products@0.01+full@0.01"),
-    "its trees are exempt as those of adaboost-olm are",
+    "its trees take memory, draw features, cannot grow, name the first of equals, and draw soft labels",
 )];
 
 /// Learners whose rounds are dear, or grow dearer with every round: in long runs they play this many at most.
