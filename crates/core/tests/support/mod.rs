@@ -33,13 +33,22 @@ pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("ons-diag", "learning soft labels", "200 rounds show nothing with its default step size"),
 ];
 
-/// Laws that a learner keeps with other parameters than its default: its name, the laws, the parameter, and why.
-const INSTEAD: &[(&str, &[&str], (&str, &str), &str)] = &[(
-    "auto",
-    &["allocation", "zero feature", "growing features", "relabelling", "learning soft labels"],
-    ("members", "labels+pairs+shared@0.1+products@0.01+full@0.01"),
-    "its trees take memory, draw features, cannot grow, name the first of equals, and draw soft labels",
-)];
+/// Laws that a learner keeps with other parameters than its default: the laws, the parameter, and why.
+const INSTEAD: &[Instead] = &[Instead {
+    learner: "auto",
+    laws: &["allocation", "zero feature", "growing features", "relabelling", "learning soft labels"],
+    param: "members",
+    value: "labels+pairs+shared@0.1+products@0.01+full@0.01",
+    why: "its trees take memory, draw features, cannot grow, name the first of equals, and draw soft labels",
+}];
+
+struct Instead {
+    learner: &'static str,
+    laws: &'static [&'static str],
+    param: &'static str,
+    value: &'static str,
+    why: &'static str,
+}
 
 /// Learners whose rounds are dear, or grow dearer with every round: in long runs they play this many at most.
 const SHORT_RUNS: &[(&str, usize)] =
@@ -222,9 +231,12 @@ fn over(name: &str, cases: impl Fn(&'static Entry) -> Vec<Case>, law: impl Fn(&C
             eprintln!("exempt from '{name}': {learner}: {why}");
             continue;
         }
-        let instead = INSTEAD.iter().find(|(who, laws, ..)| *who == learner && laws.contains(&name));
+        let instead = INSTEAD.iter().find(|other| other.learner == learner && other.laws.contains(&name));
+        if let Some(Instead { value, why, .. }) = instead {
+            eprintln!("'{name}' is about {learner} of {value}: {why}");
+        }
         for mut case in cases(entry) {
-            if let Some((_, _, (param, value), _)) = instead {
+            if let Some(Instead { param, value, .. }) = instead {
                 case.values.insert((*param).to_owned(), Value::from(*value));
             }
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| law(&case))) {
