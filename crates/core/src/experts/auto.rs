@@ -37,7 +37,7 @@
 //! What a `budget` of multiply-adds allows, and `members` shows, one word each: `labels` and `pairs` count classes, alone and after the
 //! class before; `full@r` and `shared@r` are five FOLKLOREs each around one matrix, with one block for every pair of classes
 //! or one for all; `products@r` is a `shared` one over the features and their pairwise products; `diagonal@r:g` is
-//! `folklore-diag`. $r = \lambda/(\gamma R^2)$ is a regularization in units of the data, and the grid of $r$ and $\gamma$ spans what
+//! `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)). $r = \lambda/(\gamma R^2)$ is a regularization in units of the data, and the grid of $r$ and $\gamma$ spans what
 //! practice and theory want. A matrix forgets its prior as rows come in, so at rounds 512, 1024, 2048 and so on the dear members that
 //! lag most leave (a minus in `members`), until the rest is within the budget at round 2048: a run begins with a trial of
 //! at most four budgets a round.
@@ -47,6 +47,8 @@
 //! * The half of the prior that shares, and the half that does not, are one mixture: $\ln 2$ more than the better of both.
 //! * Heads of a family linearise at their own scores, but take their curvature at the family's mixture, which is why they can
 //!   share a matrix; [`family`](super) has the formulas. (3) is about heads as they are; they have no theorem of their own.
+//! * Trees count a row once, whatever its importance weight, and a soft label as a class drawn from it. They stay as long as
+//!   the stream keeps its classes and features, since they cannot grow.
 //! * An importance weight multiplies a round's losses; (3) holds for weights up to 1.
 //!
 //! ## Cost
@@ -63,7 +65,7 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use super::lineup::{Lineup, TRIAL, Word};
+use super::lineup::{Kind, Lineup, TRIAL, Word};
 use super::member::Member;
 use super::mixture::Mixture;
 use super::stack::Stack;
@@ -89,8 +91,8 @@ const SETTLED: u64 = 2048;
 /// Members that cost less than this part of the budget stay.
 const CHEAP: f64 = 0.02;
 
-/// What the stacks forget in a round.
-const STACKS: [f64; 3] = [0.0, 1.0 / 1024.0, 1.0 / 128.0];
+/// What the stacks forget in a round, and their regularization: who forgets comes back to the mixture anyway.
+const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0, 1.0)];
 
 params! {
     /// Parameters of [`Auto`].
@@ -118,6 +120,8 @@ pub struct Auto {
     /// Over the base and the stacks.
     top: Mixture,
     rounds: u64,
+    /// What trees draw by.
+    seed: u64,
     head_losses: Vec<f64>,
     top_losses: Vec<f64>,
 }
@@ -146,7 +150,10 @@ impl Auto {
     fn retire(&mut self) {
         let limit = 1e6 * self.budget * (SETTLED as f64 / self.rounds as f64).max(1.0);
         while self.work() > limit {
-            let dear = |word: &Word| !word.left && word.work(&self.problem) > CHEAP * 1e6 * self.budget;
+            let dear = |word: &Word| {
+                let stays = word.left || word.kind == Kind::Trees;
+                !stays && word.work(&self.problem) > CHEAP * 1e6 * self.budget
+            };
             let candidates = self.words.iter().zip(heads(&self.words)).enumerate();
             let last = candidates
                 .filter(|(_, (word, _))| dear(word))
@@ -156,11 +163,16 @@ impl Auto {
                 .min_by(|a, b| a.1.total_cmp(&b.1));
             let staying = self.words.iter().filter(|word| !word.left).count();
             let Some((at, _)) = last.filter(|_| staying > 1) else { return };
-            let leaving = heads(&self.words).nth(at).expect("one range a word");
-            leaving.for_each(|head| self.base.retire(head));
-            self.words[at].left = true;
-            self.members[at] = None;
+            self.leave(at);
         }
+    }
+
+    /// Lets the member of word `at` leave.
+    fn leave(&mut self, at: usize) {
+        let leaving = heads(&self.words).nth(at).expect("one range a word");
+        leaving.for_each(|head| self.base.retire(head));
+        self.words[at].left = true;
+        self.members[at] = None;
     }
 }
 
@@ -200,19 +212,20 @@ impl Algorithm for Auto {
         accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
     };
 
-    fn new(params: AutoParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
+    fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let radius = problem.resolve_radius(params.radius)?;
         let problem = Problem { radius: Some(radius), ..problem };
         let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
         let words = params.members.unwrap_or_else(|| Lineup::within(&problem, 1e6 * budget)).0;
-        let member = |word: &Word| (!word.left).then(|| word.make(&problem, radius)).transpose();
+        let member = |word: &Word| (!word.left).then(|| word.make(&problem, radius, seed)).transpose();
         let members = words.iter().map(member).collect::<Result<Vec<_>, _>>()?;
         let each = |word: &Word| vec![1.0 / word.heads() as f64; word.heads()];
         let mut base = Mixture::new(&words.iter().flat_map(each).collect::<Vec<f64>>());
         for (_, heads) in words.iter().zip(heads(&words)).filter(|(word, _)| word.left) {
             heads.for_each(|head| base.retire(head));
         }
-        let stack = |forgetting: &f64| Stack::new(problem.classes, words.len(), *forgetting);
+        let stack =
+            |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, words.len(), *forgetting, *ratio);
         let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
         Ok(Self {
             budget,
@@ -225,6 +238,7 @@ impl Algorithm for Auto {
             words,
             problem,
             rounds: 0,
+            seed,
         })
     }
 
@@ -343,17 +357,38 @@ impl OnlineLearner for Auto {
         self.members.iter_mut().flatten().for_each(|member| member.prepare(coming));
     }
 
-    /// Members grow; who takes part stays as it is.
+    /// Members grow; who takes part stays as it is, except for trees, which leave, or begin anew before the first round.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
+        let known = (self.problem.classes, self.problem.features);
+        if classes < known.0 || features < known.1 || (classes, features) == known {
+            return (classes, features) == known;
+        }
+        let problem = Problem { classes, features, ..self.problem.clone() };
+        if self.rounds == 0 {
+            let radius = problem.radius.expect("resolved");
+            let again = |word: &Word| word.make(&problem, radius, self.seed).ok();
+            for (word, member) in self.words.iter().zip(&mut self.members) {
+                if word.kind == Kind::Trees && member.is_some() {
+                    *member = again(word);
+                }
+            }
+        } else if self.words.iter().all(|word| word.left || word.kind == Kind::Trees) {
             return false;
         }
-        let grown = self.members.iter_mut().flatten().all(|member| member.grow(classes, features));
-        debug_assert!(grown, "every member can grow");
+        for at in 0..self.words.len() {
+            let trees = self.words[at].kind == Kind::Trees;
+            if trees && self.rounds > 0 && !self.words[at].left {
+                self.leave(at);
+            }
+            if let Some(member) = self.members[at].as_mut().filter(|_| !trees) {
+                let grown = member.grow(classes, features);
+                debug_assert!(grown, "everyone but trees can grow");
+            }
+        }
         if classes > self.problem.classes {
             self.stacks.iter_mut().for_each(|stack| stack.grow(classes));
         }
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = problem;
         true
     }
 
@@ -363,7 +398,7 @@ impl OnlineLearner for Auto {
         let members = self.words.iter().zip(self.shares()).filter(|(word, _)| !word.left);
         let mut numbers: Vec<_> = members.map(|(word, share)| (word.to_string(), first * share)).collect();
         numbers.extend(
-            STACKS.iter().zip(others).map(|(forgetting, share)| (format!("stack@{forgetting}"), *share)),
+            STACKS.iter().zip(others).map(|((forgetting, _), share)| (format!("stack@{forgetting}"), *share)),
         );
         numbers
     }
@@ -384,6 +419,7 @@ impl State for Auto {
         tensors.extend(self.base.tensors().into_iter().map(|tensor| tensor.within("base")));
         tensors.extend(self.top.tensors().into_iter().map(|tensor| tensor.within("top")));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors.push(Tensor::count("seed", &mut self.seed));
         tensors
     }
 

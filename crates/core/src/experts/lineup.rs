@@ -11,6 +11,7 @@ use super::context::Context;
 use super::expansion::Expansion;
 use super::family::Family;
 use super::member::{Learner, Member};
+use super::trees::Trees;
 
 /// Curvatures $\gamma$ of a family's heads. A valid surrogate has at most ½; theory's falls as the comparator grows.
 const CURVATURES: [f64; 5] = [0.5, 0.2, 0.08, 0.03, 0.01];
@@ -34,6 +35,9 @@ const MOST_PAIRED: usize = 256;
 /// In the first rounds all members together may cost this many budgets.
 pub(super) const TRIAL: f64 = 4.0;
 
+/// Trees take part where they cost at most this part of the budget: then they stay.
+const TREES: f64 = 0.25;
+
 /// What a member is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -49,16 +53,19 @@ pub enum Kind {
     Products,
     /// FOLKLORE with a diagonal matrix.
     Diagonal,
+    /// Boosted trees.
+    Trees,
 }
 
 impl Kind {
-    const ALL: [(&str, Kind); 6] = [
+    const ALL: [(&str, Kind); 7] = [
         ("labels", Kind::Labels),
         ("pairs", Kind::Pairs),
         ("full", Kind::Full),
         ("shared", Kind::Shared),
         ("products", Kind::Products),
         ("diagonal", Kind::Diagonal),
+        ("trees", Kind::Trees),
     ];
 }
 
@@ -84,7 +91,7 @@ impl fmt::Display for Word {
         let (name, _) = Kind::ALL.iter().find(|(_, kind)| *kind == self.kind).expect("all kinds have a name");
         let left = if self.left { "-" } else { "" };
         match self.kind {
-            Kind::Labels | Kind::Pairs => write!(f, "{left}{name}"),
+            Kind::Labels | Kind::Pairs | Kind::Trees => write!(f, "{left}{name}"),
             Kind::Diagonal => write!(f, "{left}{name}@{}:{}", self.ratio, self.curvature),
             Kind::Full | Kind::Shared | Kind::Products => write!(f, "{left}{name}@{}", self.ratio),
         }
@@ -100,7 +107,7 @@ impl FromStr for Word {
         let (_, kind) = *Kind::ALL.iter().find(|(known, _)| *known == name).ok_or(())?;
         let number = |text: &str| text.parse().ok().filter(|x| (1e-9..=1e9).contains(x)).ok_or(());
         let (ratio, curvature) = match (kind, numbers) {
-            (Kind::Labels | Kind::Pairs, None) => (1.0, 1.0),
+            (Kind::Labels | Kind::Pairs | Kind::Trees, None) => (1.0, 1.0),
             (Kind::Full | Kind::Shared | Kind::Products, Some(ratio)) => (number(ratio)?, 1.0),
             (Kind::Diagonal, Some(numbers)) => {
                 let (ratio, curvature) = numbers.split_once(':').ok_or(())?;
@@ -113,7 +120,7 @@ impl FromStr for Word {
 }
 
 impl ParamValue for Lineup {
-    const NEED: &'static str = "words as labels, pairs, full@0.1, shared@0.1, products@0.01 or diagonal@0.1:0.5, with + between them, of which at least one stays";
+    const NEED: &'static str = "words as labels, pairs, trees, full@0.1, shared@0.1, products@0.01 or diagonal@0.1:0.5, with + between them, of which at least one stays";
 
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
@@ -129,7 +136,7 @@ impl ParamValue for Lineup {
 impl Lineup {
     /// Who takes part in `problem`, where a round may cost `budget` multiply-adds.
     ///
-    /// Counts always; the families over features, over their products and over classes and features of which one alone is
+    /// Counts always; trees where they are cheap; the families over features, over their products and over classes and features of which one alone is
     /// within the budget; learners with a diagonal where no family is. All of them together stay within [`TRIAL`] budgets, or
     /// the last are left out.
     pub fn within(problem: &Problem, budget: f64) -> Self {
@@ -138,8 +145,12 @@ impl Lineup {
         if problem.classes <= MOST_PAIRED {
             words.push(word(Kind::Pairs, 1.0));
         }
-        let alone = words.len();
         let mut total = 0.0;
+        if word(Kind::Trees, 1.0).work(problem) <= TREES * budget {
+            words.push(word(Kind::Trees, 1.0));
+            total += word(Kind::Trees, 1.0).work(problem);
+        }
+        let alone = words.len();
         let mut add = |kind, ratios: &[f64]| {
             for ratio in ratios {
                 let work = word(kind, *ratio).work(problem);
@@ -164,8 +175,13 @@ impl Lineup {
 }
 
 impl Word {
-    /// The member for `problem` with rows of norm at most `radius`.
-    pub(super) fn make(self, problem: &Problem, radius: f64) -> Result<Box<dyn Member>, ParamError> {
+    /// The member for `problem` with rows of norm at most `radius`, which draws what it draws by `seed`.
+    pub(super) fn make(
+        self,
+        problem: &Problem,
+        radius: f64,
+        seed: u64,
+    ) -> Result<Box<dyn Member>, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let ratio = self.ratio * radius * radius;
         if !(ratio > 0.0 && (1.0 / ratio).is_finite() && ratio.is_finite()) {
@@ -175,6 +191,7 @@ impl Word {
         Ok(match self.kind {
             Kind::Labels => Box::new(Context::new(k, false, &FORGETTING)),
             Kind::Pairs => Box::new(Context::new(k, true, &FORGETTING)),
+            Kind::Trees => Box::new(Trees::new(problem, seed)?),
             Kind::Full => family(Expansion::Plain, false),
             Kind::Shared => family(Expansion::Plain, true),
             Kind::Products => family(Expansion::Products { radius }, true),
@@ -195,6 +212,7 @@ impl Word {
             Kind::Labels | Kind::Pairs => FORGETTING.len(),
             Kind::Full | Kind::Shared | Kind::Products => CURVATURES.len(),
             Kind::Diagonal => 1,
+            Kind::Trees => Trees::HEADS,
         }
     }
 
@@ -217,6 +235,7 @@ impl Word {
             Kind::Full => q * q * d * d * (1.0 + 0.5 * q) + 2.0 * heads * q * q * d,
             Kind::Shared | Kind::Products => 1.5 * d * d + 2.0 * heads * k * d,
             Kind::Diagonal => 5.0 * k * d,
+            Kind::Trees => Trees::work(problem),
         }
     }
 
@@ -230,6 +249,7 @@ impl Word {
             Kind::Full => Family::numbers(k, d, false, self.heads()),
             Kind::Shared | Kind::Products => Family::numbers(k, d, true, self.heads()),
             Kind::Diagonal => k.saturating_mul(d).saturating_mul(2),
+            Kind::Trees => Trees::numbers(problem),
         }
     }
 }
@@ -244,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_budget_decides() {
-        let families = "labels+pairs+shared@1+shared@0.1+shared@0.01+shared@0.001";
+        let families = "labels+pairs+trees+shared@1+shared@0.1+shared@0.01+shared@0.001";
         // 55² · 36 · 4 is within a million, products of 55 features are not.
         assert_eq!(words(7, 55, 1e6), format!("{families}+full@1+full@0.1+full@0.01+full@0.001"));
         assert_eq!(words(2, 9, 1e6), format!("{families}+products@0.01+products@0.001+products@0.0001"));
@@ -255,7 +275,7 @@ mod tests {
 
     #[test]
     fn words_are_read_as_they_are_written() {
-        let text = "labels+-pairs+full@0.1+-shared@1+products@0.0001+diagonal@0.1:0.5";
+        let text = "labels+-pairs+trees+full@0.1+-shared@1+products@0.0001+diagonal@0.1:0.5";
         let lineup = Lineup::from_value(&Value::from(text)).expect("all words are known");
         assert_eq!(lineup.to_value(), Value::from(text));
         assert_eq!(lineup.0.iter().filter(|word| word.left).count(), 2);
@@ -263,6 +283,7 @@ mod tests {
             "",
             "labels+",
             "labels@1",
+            "trees@1",
             "full",
             "full@0",
             "full@-1",

@@ -26,7 +26,7 @@ pub(super) trait Member: State + Send + Sync {
     /// See [`OnlineLearner::prepare`].
     fn prepare(&mut self, _: &dyn Batch) {}
 
-    /// See [`OnlineLearner::grow`]: never to fewer.
+    /// See [`OnlineLearner::grow`]: never to fewer. A member that cannot grow stays as it is, and leaves.
     fn grow(&mut self, classes: usize, features: usize) -> bool;
 
     /// A copy.

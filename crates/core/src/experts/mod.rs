@@ -12,3 +12,4 @@ mod family;
 mod lineup;
 mod member;
 mod stack;
+mod trees;

@@ -20,9 +20,6 @@ use crate::kernel::vector::take;
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
-/// $\lambda/\gamma$: the weights' own scale is 1.
-const RATIO: f64 = 1.0;
-
 /// $\gamma$.
 const GAMMA: f64 = 0.25;
 
@@ -38,6 +35,8 @@ pub(super) struct Stack {
     classes: usize,
     inputs: usize,
     forgetting: f64,
+    /// $\lambda/\gamma$: the weights' own scale is 1.
+    ratio: f64,
     inner: FixedPoint,
     /// $\gamma A^{-1}$.
     inverse: Vec<f64>,
@@ -47,11 +46,11 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// For `inputs` members.
-    pub(super) fn new(classes: usize, inputs: usize, forgetting: f64) -> Self {
+    /// For `inputs` members, with regularization $\lambda/\gamma$ = `ratio`.
+    pub(super) fn new(classes: usize, inputs: usize, forgetting: f64, ratio: f64) -> Self {
         let width = inputs + 1 + classes;
         let mut inverse = vec![0.0; width * width];
-        inverse.iter_mut().step_by(width + 1).for_each(|diagonal| *diagonal = 1.0 / RATIO);
+        inverse.iter_mut().step_by(width + 1).for_each(|diagonal| *diagonal = 1.0 / ratio);
         let inner = FixedPoint::full(classes);
         let (k, w, c) = (classes, width, classes - 1);
         // Φ, U, N, A and g of a forecast; factor, system, mix and F of an update.
@@ -60,6 +59,7 @@ impl Stack {
             classes,
             inputs,
             forgetting,
+            ratio,
             inner,
             inverse,
             gradient: vec![0.0; width],
@@ -195,7 +195,7 @@ impl Stack {
             return;
         }
         precision.iter_mut().for_each(|a| *a *= keep);
-        precision.iter_mut().step_by(w + 1).for_each(|a| *a += (1.0 - keep) * RATIO);
+        precision.iter_mut().step_by(w + 1).for_each(|a| *a += (1.0 - keep) * self.ratio);
         if linalg::invert(&mut precision, w) {
             self.inverse = precision;
             self.gradient.iter_mut().for_each(|g| *g *= keep);
@@ -204,7 +204,7 @@ impl Stack {
 
     /// Makes room for more classes: their biases append.
     pub(super) fn grow(&mut self, classes: usize) {
-        let mut grown = Self::new(classes, self.inputs, self.forgetting);
+        let mut grown = Self::new(classes, self.inputs, self.forgetting, self.ratio);
         let (w, grown_w) = (self.width(), grown.width());
         grown.gradient[..w].copy_from_slice(&self.gradient);
         for (old, new) in self.inverse.chunks_exact(w).zip(grown.inverse.chunks_exact_mut(grown_w)) {
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn what_members_know_adds_up() {
         for forgetting in [0.0, 1.0 / 128.0] {
-            let (loss, _) = bits(&mut Stack::new(4, 2, forgetting), false);
+            let (loss, _) = bits(&mut Stack::new(4, 2, forgetting, 1.0), false);
             assert!(loss < 0.1, "{loss} with forgetting {forgetting}");
         }
     }
@@ -271,13 +271,13 @@ mod tests {
     #[test]
     fn outgrown_predictions_are_recomputed() {
         let (fresh, kept) =
-            (bits(&mut Stack::new(4, 2, 0.0), false).1, bits(&mut Stack::new(4, 2, 0.0), true).1);
+            (bits(&mut Stack::new(4, 2, 0.0, 1.0), false).1, bits(&mut Stack::new(4, 2, 0.0, 1.0), true).1);
         assert!(fresh.iter().zip(&kept).all(|(a, b)| (a - b).abs() < 1e-9));
     }
 
     #[test]
     fn a_stack_begins_as_a_cautious_mixture() {
-        let stack = Stack::new(3, 1, 0.0);
+        let stack = Stack::new(3, 1, 0.0, 1.0);
         let mut base = Prediction::sized(3, 0);
         base.probabilities.copy_from_slice(&[0.7, 0.2, 0.1]);
         base.set_scores_to_logarithms();

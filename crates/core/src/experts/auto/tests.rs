@@ -71,7 +71,7 @@ fn nobody_is_much_better_than_the_mixture() {
 
 #[test]
 fn products_and_repetitions_are_found() {
-    let mut learner = auto(3, 4, &[]);
+    let mut learner = auto(3, 4, &[("members", "labels+pairs+shared@0.01+products@0.01+full@0.01")]);
     losses(&mut learner, 1500, noisy);
     let numbers = learner.weights();
     assert!((numbers.iter().map(|(_, weight)| weight).sum::<f64>() - 1.0).abs() < 1e-9, "{numbers:?}");
