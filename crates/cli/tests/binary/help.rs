@@ -16,7 +16,7 @@ fn commands(folder: &Folder) -> Vec<String> {
 /// An option that takes a value has a default that is printed, or does nothing until it is given.
 #[test]
 fn every_default_is_printed() {
-    const NOTHING: [&str; 19] = [
+    const NOTHING: [&str; 20] = [
         "--set",
         "--load",
         "--save",
@@ -26,6 +26,7 @@ fn every_default_is_printed() {
         "--abstain-rate",
         "--risk-plot",
         "--report",
+        "--data <FOLDER>",
         "--categorical",
         "--output",
         "--learner <NAME>",
