@@ -73,6 +73,12 @@ impl Member for Trees {
         }
         votes.probabilities.iter_mut().for_each(|p| *p /= COPIES as f64 + 1.0);
         votes.set_scores_to_logarithms();
+        if OnlineLearner::rounds(&self.0) == 0 {
+            // Leaves that know nothing name the first class.
+            votes.probabilities.fill(uniform);
+            mixture.probabilities.fill(uniform);
+            votes.set_scores_to_logarithms();
+        }
         mixture.probabilities.iter_mut().for_each(|p| *p += UNIFORM * (uniform - *p));
         mixture.set_scores_to_logarithms();
     }
