@@ -1,7 +1,8 @@
 """Writes the classes that the registry decides: `python generate.py`, with the package installed.
 
-One class for every learner, with its parameters as keywords: in `noregret/learners.py` and `noregret/bandits.py`, and for
-learners that can be made for any problem in `noregret/sklearn/_classifiers.py` and `noregret/river/_classifiers.py`.
+One class for every learner, with its parameters as keywords: in `noregret/learners.py` and `noregret/bandits.py`. Learners that
+can be made for problems of any size have classifiers in `noregret/sklearn/_classifiers.py`, and in
+`noregret/river/_classifiers.py` if they take in new classes and features.
 `tests/test_generated.py` fails when they are not what this writes.
 """
 
@@ -152,7 +153,7 @@ def classifier(entry: dict[str, Any], face: str) -> str:
              "another for thousands of features)."),
             ("intercept : bool", "Whether a feature that is always 1 is added."),
             ("radius : float", "Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` "
-             "guarantees for as many features as the first row has, or 1."),
+             "guarantees for as many features as the first row has; without scaling the square root of their number."),
             ("seed : int", "Seed of the learner's own randomness."),
             ("memory : int", "Most memory that the learner's state may take, in MiB."),
         ]

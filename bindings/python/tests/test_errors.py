@@ -98,7 +98,7 @@ def test_bad_targets_for_the_kind_of_learner():
         (lambda: Learner("ogd", features=0, classes=2), ValueError, "features = 0"),
         (lambda: Learner("ogd", features=2, classes=1), ValueError, "classes = 1: must be at least 2"),
         (lambda: Learner("ogd", features=2), TypeError, "classes: the number of classes"),
-        (lambda: Learner("ogd", features=-1, classes=2), OverflowError, ""),
+        (lambda: Learner("ogd", features=-1, classes=2), OverflowError, "negative"),
         (lambda: Learner("ogd", features=2, classes=2, scale="log"), ValueError, "scale = log: must be one of none, unit"),
         (lambda: Learner("ogd", features=2, classes=2, radius=0.0), ValueError, "radius = 0"),
         (lambda: Learner("ogd", features=2, classes=3, labels=["a", "b"]), ValueError, "labels: 2 names; classes = 3"),

@@ -154,7 +154,8 @@ class Bandit:
 
     def _predict(self, x: Any, scores: bool) -> Floats:
         if _arrays.is_row(x):
-            return self._core.predict(_arrays.row(x)[None, :], scores)[0]
+            one: Floats = self._core.predict(_arrays.row(x)[None, :], scores)[0]
+            return one
         return self._core.predict(_arrays.rows(x), scores)
 
     def run(self, x: Any, y: Any, *, probabilities: bool = False, seed: int = 0) -> Run:

@@ -5,6 +5,8 @@ from typing import Any, final
 
 from ._arrays import Floats, Ints, Rows
 
+__all__ = ["Bandit", "Learner", "__version__", "catalogue", "learn_mapping", "predict_mapping", "survey"]
+
 __version__: str
 
 def catalogue() -> list[dict[str, Any]]: ...

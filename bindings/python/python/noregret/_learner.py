@@ -86,7 +86,7 @@ class Learner:
     >>> learner.learn_one([0.6, 0.8], 0)
     >>> learner.learn_one([-1.0, 0.0], 2)
     >>> learner.predict_proba([0.6, 0.8]).round(3)
-    array([0.42 , 0.283, 0.297])
+    array([0.797, 0.189, 0.014])
     >>> learner
     Learner('folklore', classes=3, features=2, rounds=2)
     """

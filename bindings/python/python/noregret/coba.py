@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,10 @@ __all__ = ["BanditLearner"]
 class BanditLearner:
     """A bandit learner of the registry as a learner of coba.
 
-    The actions of the first interaction are the classes; all interactions must have the same. Rewards are in [0, 1]; one that
-    is neither 0 nor 1 counts as a right answer with just that probability, which keeps the expectation of what is learnt.
-    Contexts may be numbers, sequences of numbers, mappings of features, or none at all. It learns from its own decisions
-    only, not from those of a log.
+    Actions are classes by their place in the list, which must be equally long in all interactions; what they are is not looked
+    at. Rewards are cut to [0, 1]; one that is neither 0 nor 1 counts as a right answer with just that probability, which keeps the
+    expectation of what is learnt. Contexts may be numbers, sequences of numbers, mappings of features, or none at all. It
+    learns from its own decisions only, not from those of a log.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class BanditLearner:
     --------
     >>> import coba as cb
     >>> from noregret.coba import BanditLearner
-    >>> environments = cb.Environments.from_linear_synthetic(500, n_actions=3, seed=1)
+    >>> environments = cb.Environments.from_linear_synthetic(500, n_actions=3, n_action_features=0, seed=1)
     >>> result = cb.Experiment(environments, [BanditLearner("soba"), cb.RandomLearner()]).run(quiet=True)
     >>> means = result.interactions.to_pandas().groupby("learner_id")["reward"].mean()
     >>> bool(means[0] > means[1])
@@ -43,7 +43,7 @@ class BanditLearner:
     """
 
     def __init__(
-        self, name: str, *, bits: int = 8, scale: str = "unit", seed: int = 1, **params: float | int | str | bool | None
+        self, name: str, *, bits: int = 8, scale: str = "unit", seed: int = 1, **params: Any
     ) -> None:
         self._name = name
         self._bits = bits
@@ -51,7 +51,6 @@ class BanditLearner:
         self._seed = seed
         self._params = params
         self._bandit: Bandit | None = None
-        self._actions: dict[Hashable, int] = {}
         self._hashed = False
         self._rng = np.random.default_rng(seed)
 
@@ -64,14 +63,13 @@ class BanditLearner:
         """Plays an action: the action with its probability, and what `learn` needs to know of it."""
         bandit = self._started(context, actions)
         decision = bandit.decide(self._row(context, bandit.features))
-        at = [self._actions[_key(action)] for action in actions].index(decision.label)
-        return {"action_prob": (actions[at], decision.probability)}, {"decision": decision.id}
+        return {"action_prob": (actions[decision.label], decision.probability)}, {"decision": decision.id}
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
         """The probability with which `action` would be played."""
         bandit = self._started(context, actions)
         probabilities = bandit.predict_proba(self._row(context, bandit.features))
-        return float(probabilities[self._actions[_key(action)]])
+        return float(probabilities[list(actions).index(action)])
 
     def learn(
         self, context: Any, action: Any, reward: float, probability: float | None, decision: int | None = None
@@ -79,27 +77,24 @@ class BanditLearner:
         """Learns what a decision of `predict` was rewarded with."""
         if self._bandit is None or decision is None:
             raise ValueError(f"{self._name} learns from its own decisions only, not from a log")
-        if not 0 <= reward <= 1:
-            raise ValueError(f"reward = {reward}: must be in [0, 1]")
         self._bandit.feedback(decision, bool(self._rng.random() < reward))
 
     def _started(self, context: Any, actions: Sequence[Any]) -> Bandit:
         if self._bandit is None:
-            self._actions = {_key(action): at for at, action in enumerate(actions)}
             numbers = _numbers(context)
             self._hashed = numbers is None
             features = 2**self._bits if numbers is None else max(len(numbers), 1)
             self._bandit = Bandit(
                 self._name,
-                classes=len(self._actions),
+                classes=len(actions),
                 features=features,
                 scale=self._scale,
                 intercept=True,
                 seed=self._seed,
                 **self._params,
             )
-        elif {_key(action) for action in actions} != self._actions.keys():
-            raise ValueError(f"the actions are {list(actions)}: must be those of the first interaction")
+        elif len(actions) != self._bandit.classes:
+            raise ValueError(f"there are {len(actions)} actions: must be {self._bandit.classes}, as before")
         return self._bandit
 
     def _row(self, context: Any, features: int) -> Floats:
@@ -130,10 +125,3 @@ def _numbers(context: Any) -> list[float] | None:
     values = _sequence(context)
     return None if any(isinstance(value, str) for value in values) else [float(value) for value in values]
 
-
-def _key(action: Any) -> Hashable:
-    if isinstance(action, Mapping):
-        return tuple(sorted((str(name), value) for name, value in action.items()))
-    if isinstance(action, Hashable):
-        return action
-    return tuple(action)

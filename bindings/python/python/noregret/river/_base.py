@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -73,7 +74,7 @@ class Classifier(base.MiniBatchClassifier):
                 2,
                 max(columns, 1),
                 {name: getattr(self, name) for name in self._own},
-                radius=self.radius,
+                radius=self._radius(columns),
                 seed=self.seed,
                 sparse=True,
                 scale=self.scale,
@@ -81,6 +82,12 @@ class Classifier(base.MiniBatchClassifier):
                 memory=self.memory,
             )
         return self._core, label
+
+    def _radius(self, columns: int) -> float | None:
+        """Rows that are not scaled here are taken to be scaled before, to values of magnitude about 1."""
+        if self.radius is None and self.scale == "none":
+            return math.sqrt(max(columns + self.intercept, 1))
+        return self.radius
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """Probabilities of the classes that have come up so far, of sum 1. Features that were never learnt are left out.

@@ -53,7 +53,7 @@ class Folklore(WeightedClassifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -119,7 +119,7 @@ class FolkloreDiag(WeightedClassifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -188,7 +188,7 @@ class Aioli(WeightedClassifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -269,7 +269,7 @@ class KernelAioli(WeightedClassifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -352,7 +352,7 @@ class Gaf(WeightedClassifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -422,7 +422,7 @@ class Ogd(WeightedClassifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -491,7 +491,7 @@ class Ons(WeightedClassifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -559,7 +559,7 @@ class OnsDiag(WeightedClassifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -622,7 +622,7 @@ class Ftrl(WeightedClassifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -679,7 +679,7 @@ class Perceptron(Classifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -738,7 +738,7 @@ class SecondOrderPerceptron(Classifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -800,7 +800,7 @@ class SecondOrderPerceptronDiag(Classifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -872,7 +872,7 @@ class GaptronLogistic(Classifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -946,7 +946,7 @@ class GaptronHinge(Classifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int
@@ -1019,7 +1019,7 @@ class GaptronSmooth(Classifier):
         Whether a feature that is always 1 is added.
     radius : float
         Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has, or 1.
+        many features as the first row has; without scaling the square root of their number.
     seed : int
         Seed of the learner's own randomness.
     memory : int

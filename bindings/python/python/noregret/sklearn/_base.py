@@ -52,7 +52,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        return self._fit(X, y, None)
+        return self._fit(X, y, None, merge=False)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
         """Learns rows in the order in which they come, once.
@@ -74,7 +74,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._partial_fit(X, y, classes, None)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, merge: bool) -> Any:
         if not (isinstance(self.passes, int | np.integer) and self.passes >= 1):
             raise ValueError(f"passes = {self.passes}: must be a whole number of at least 1")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
@@ -82,8 +82,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, targets = np.unique(y, return_inverse=True)
         self._check_classes(y)
         weights = self._check_weights(sample_weight, X)
+        if merge and weights is None:
+            weights = np.ones(len(targets))
         X, targets, weights = _merged(X, targets.astype(np.int64), weights)
-        if weights is not None and not weights.any():
+        if len(targets) == 0:
             raise ValueError("all sample weights are zero; at least one positive weight was needed")
         rows = _arrays.rows(X)
         scale = self._scale(rows)
@@ -157,9 +159,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @available_if(_forecasts)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the probabilities, of shape (n_samples, n_classes)."""
-        scores = self._predict(X, scores=True)
-        scores = scores - scores.max(axis=1, keepdims=True)
-        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
+        return np.log(self._predict(X, scores=False))
 
     def predict(self, X: Any) -> Any:
         """The class with the highest score of every row, of shape (n_samples,).
@@ -168,7 +168,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         """
-        return self.classes_[self._predict(X, scores=True).argmax(axis=1)]
+        best = self._predict(X, scores=True).argmax(axis=1)
+        return self.classes_[best]
 
     def _predict(self, X: Any, scores: bool) -> Floats:
         check_is_fitted(self)
@@ -276,7 +277,7 @@ class WeightedClassifier(Classifier):
         -------
         self
         """
-        return self._fit(X, y, np.ones(len(y)) if sample_weight is None else sample_weight)
+        return self._fit(X, y, sample_weight, merge=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Learns rows in the order in which they come, once.
@@ -318,7 +319,8 @@ def _merged(X: Any, targets: Any, weights: Floats | None) -> tuple[Any, Any, Flo
         order = np.argsort(keys, kind="stable")
         return X[order], targets[order], None
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return X[first], targets[first], np.bincount(which.ravel(), weights=weights)
+    total = np.bincount(which.ravel(), weights=weights)
+    return X[first], targets[first], total.astype(np.float64)
 
 
 def _keys(X: Any, targets: Any) -> Any:
