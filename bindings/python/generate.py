@@ -140,7 +140,8 @@ def classifier(entry: dict[str, Any], face: str) -> str:
         attributes = [
             "    Attributes", "    ----------", "    classes_ : array of shape (n_classes,)", "    n_features_in_ : int",
             "    n_rounds_ : int", "        Rounds learnt.", "    params_ : dict",
-            "        The learner's parameters in use.",
+            "        The learner's parameters in use.", "    learner_ : noregret.Learner",
+            "        The learner underneath, to save, merge or certify.",
         ]
     else:
         arguments = [

@@ -12,7 +12,9 @@ const MANIFEST: &str = "bindings/python/Cargo.toml";
 /// Builds and tests the package. Says so, and does nothing, where there is no Python or no package index.
 pub(crate) fn test() -> Result<(), String> {
     let Some(python) = find() else {
-        println!("skipped: the Python package, for which there is no Python 3.10 or newer (PYTHON names one)");
+        println!(
+            "skipped: the Python package, for which there is no Python 3.10 or newer (PYTHON names one)"
+        );
         return Ok(());
     };
     let Some(venv) = environment(&python)? else {
@@ -23,12 +25,14 @@ pub(crate) fn test() -> Result<(), String> {
     let interpreter = [("PYO3_PYTHON", absolute(&python)?)];
     let interpreter = [(interpreter[0].0, interpreter[0].1.as_str())];
     cargo(&["fmt", "--manifest-path", MANIFEST, "--check"], &[])?;
-    let lint = ["clippy", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--", "-D", "warnings"];
+    let lint =
+        ["clippy", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--", "-D", "warnings"];
     cargo(&lint, &interpreter)?;
     let wheel = wheel(&venv, &["--profile", "dev"])?;
     let install = ["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"];
     run(Command::new(&python).args(install).arg(wheel))?;
-    let binary = absolute(&Path::new("target/debug").join(format!("noregret{}", std::env::consts::EXE_SUFFIX)))?;
+    let binary =
+        absolute(&Path::new("target/debug").join(format!("noregret{}", std::env::consts::EXE_SUFFIX)))?;
     let tests = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider"];
     run(Command::new(&python).args(tests).current_dir(PACKAGE).env("NOREGRET_BINARY", binary))?;
     let cache = ["--cache-dir", "../../target/python/mypy"];
@@ -75,7 +79,7 @@ fn environment(python: &str) -> Result<Option<PathBuf>, String> {
         command
     };
     // The first download tells whether there is an index; whatever fails after it is a failure. Groups need a new pip.
-    if run(pip().args(["--upgrade", "pip"])).is_err() {
+    if run(pip().args(["--upgrade", "pip", "--retries", "1", "--timeout", "10"])).is_err() {
         return Ok(None);
     }
     run(pip().arg("--group").arg(format!("{PACKAGE}/pyproject.toml:test")))?;
@@ -91,11 +95,19 @@ fn wheel(venv: &Path, profile: &[&str]) -> Result<PathBuf, String> {
     }
     let python = absolute(&venv.join(BIN).join("python"))?;
     let maturin = venv.join(BIN).join("maturin");
-    let build = ["build", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--interpreter", &python];
-    run(Command::new(maturin).args(build).args(profile).arg("--out").arg(wheels).env("PYO3_PYTHON", &python))?;
+    let build =
+        ["build", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--interpreter", &python];
+    run(Command::new(maturin)
+        .args(build)
+        .args(profile)
+        .arg("--out")
+        .arg(wheels)
+        .env("PYO3_PYTHON", &python))?;
     let files = std::fs::read_dir(wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     let mut paths = files.filter_map(|file| Some(file.ok()?.path()));
-    paths.find(|path| path.extension() == Some(OsStr::new("whl"))).ok_or_else(|| "maturin made no wheel".to_owned())
+    paths
+        .find(|path| path.extension() == Some(OsStr::new("whl")))
+        .ok_or_else(|| "maturin made no wheel".to_owned())
 }
 
 /// The same path for programs that run elsewhere. Links are kept: a virtual environment knows itself by them.

@@ -184,26 +184,24 @@ impl<'a> Targets<'a> {
         }
         match *self {
             Targets::Classes(_) | Targets::Distributions { .. } if accepts.classes == Classes::Real => {
-                Err(Failure::Type("y: the learner's targets are real numbers; a float array was needed".to_owned()))
+                Err(Failure::Type(
+                    "y: the learner's targets are real numbers; a float array was needed".to_owned(),
+                ))
             }
-            Targets::Values(_) if accepts.classes != Classes::Real => {
-                Err(Failure::Type("y: the learner's targets are classes; an array of whole numbers was needed".to_owned()))
-            }
+            Targets::Values(_) if accepts.classes != Classes::Real => Err(Failure::Type(
+                "y: the learner's targets are classes; an array of whole numbers was needed".to_owned(),
+            )),
             Targets::Classes(y) => match y.iter().position(|class| !(0..classes as i64).contains(class)) {
-                Some(at) => value(format!(
-                    "y[{at}] = {}: must be a class from 0 to {}",
-                    y[at],
-                    classes - 1
-                )),
+                Some(at) => value(format!("y[{at}] = {}: must be a class from 0 to {}", y[at], classes - 1)),
                 None => Ok(()),
             },
             Targets::Values(y) => match y.iter().position(|value| !(value.abs() <= LARGEST_NORM)) {
                 Some(at) => value(format!("y[{at}] = {}: must be a finite number", y[at])),
                 None => Ok(()),
             },
-            Targets::Distributions { .. } if !accepts.soft_labels => {
-                Err(Failure::Type("y has two axes: the learner takes no probability vectors as labels".to_owned()))
-            }
+            Targets::Distributions { .. } if !accepts.soft_labels => Err(Failure::Type(
+                "y has two axes: the learner takes no probability vectors as labels".to_owned(),
+            )),
             Targets::Distributions { classes: width, .. } if width != classes => {
                 value(format!("y has {width} columns; classes = {classes} were needed"))
             }

@@ -222,8 +222,17 @@ impl Bandit {
         let make = || -> Done<Self> {
             let entry = registry::find(name)?;
             let scaling = scaling(scale)?;
-            let facts =
-                Facts { classes, columns: features, radius, horizon, sparse, scaling, intercept, labels, memory };
+            let facts = Facts {
+                classes,
+                columns: features,
+                radius,
+                horizon,
+                sparse,
+                scaling,
+                intercept,
+                labels,
+                memory,
+            };
             let learner = entry.make_bandit(&params, facts.problem(entry, &params)?, seed)?;
             let encoder = facts.encoder(learner.about(), learner.problem())?;
             let waiting = Waiting { rounds: BTreeMap::new(), next: 0, most: most_waiting.max(1) };
@@ -304,7 +313,12 @@ impl Bandit {
     }
 
     /// The distributions that labels of rows would be drawn from (or the scores), one row each.
-    fn predict<'py>(&self, py: Python<'py>, rows: PyRows<'py>, scores: bool) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        rows: PyRows<'py>,
+        scores: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = rows.borrow()?;
         let (out, width) = self.read(py, |inner| -> Done<(Vec<f64>, usize)> {
             rows.check(inner.encoder.columns)?;

@@ -25,22 +25,31 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
     dict.set_item("guarantee", about.guarantee)?;
     dict.set_item("cost", about.cost)?;
     dict.set_item("memory", about.memory)?;
-    dict.set_item("feedback", match entry.feedback {
-        Feedback::Full => "full",
-        Feedback::Bandit => "bandit",
-        Feedback::Either => "either",
-    })?;
-    dict.set_item("forecast", match about.forecast {
-        Forecast::Probabilities => "probabilities",
-        Forecast::Label => "label",
-        Forecast::RandomisedLabel => "randomised label",
-        Forecast::Value => "value",
-    })?;
-    dict.set_item("classes", match about.accepts.classes {
-        Classes::Any => "any",
-        Classes::Two => "two",
-        Classes::Real => "real",
-    })?;
+    dict.set_item(
+        "feedback",
+        match entry.feedback {
+            Feedback::Full => "full",
+            Feedback::Bandit => "bandit",
+            Feedback::Either => "either",
+        },
+    )?;
+    dict.set_item(
+        "forecast",
+        match about.forecast {
+            Forecast::Probabilities => "probabilities",
+            Forecast::Label => "label",
+            Forecast::RandomisedLabel => "randomised label",
+            Forecast::Value => "value",
+        },
+    )?;
+    dict.set_item(
+        "classes",
+        match about.accepts.classes {
+            Classes::Any => "any",
+            Classes::Two => "two",
+            Classes::Real => "real",
+        },
+    )?;
     dict.set_item("soft_labels", about.accepts.soft_labels)?;
     dict.set_item("weights", about.accepts.weights)?;
     let typical = typical(entry);

@@ -23,7 +23,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_row, check_weights};
 use crate::error::{Done, Failure};
 use crate::making::{Facts, array_schema, check_memory, scaling};
-use crate::record::{Record, Ran};
+use crate::record::{Ran, Record};
 use crate::values;
 
 /// A learner that sees the truth of every round, and what turns rows into its examples.
@@ -161,11 +161,7 @@ impl Learner {
 
 impl Inner {
     fn saved(&self) -> Saved {
-        Saved {
-            learner: self.learner.clone(),
-            encoder: self.encoder.clone(),
-            schema: self.schema.clone(),
-        }
+        Saved { learner: self.learner.clone(), encoder: self.encoder.clone(), schema: self.schema.clone() }
     }
 }
 
@@ -193,8 +189,17 @@ impl Learner {
         let make = || -> Done<Self> {
             let entry = registry::find(name)?;
             let scaling = scaling(scale)?;
-            let facts =
-                Facts { classes, columns: features, radius, horizon, sparse, scaling, intercept, labels, memory };
+            let facts = Facts {
+                classes,
+                columns: features,
+                radius,
+                horizon,
+                sparse,
+                scaling,
+                intercept,
+                labels,
+                memory,
+            };
             let learner = entry.make(&params, facts.problem(entry, &params)?, seed)?;
             let encoder = facts.encoder(learner.about(), learner.problem())?;
             Ok(Self::new(learner, encoder, array_schema(features), memory))
@@ -238,8 +243,9 @@ impl Learner {
     /// The learner with the added-up statistics of `parts`.
     #[staticmethod]
     fn merge(py: Python<'_>, parts: Vec<Bound<'_, Learner>>, how: &str) -> PyResult<Self> {
-        let how: Merge =
-            how.parse().map_err(|_| Failure::from(ParamError::invalid("how", how, "sum-all or lambda-once")))?;
+        let how: Merge = how
+            .parse()
+            .map_err(|_| Failure::from(ParamError::invalid("how", how, "sum-all or lambda-once")))?;
         let memory = parts.first().map_or(0, |part| part.get().read(py, |inner| inner.memory));
         let parts: Vec<Saved> = parts.iter().map(|part| part.get().read(py, Inner::saved)).collect();
         let merged = py.detach(|| noregret_stream::merge::merge(parts, how)).map_err(Failure::from)?;
@@ -252,7 +258,12 @@ impl Learner {
     }
 
     /// Probabilities (or scores) of rows, one row each.
-    fn predict<'py>(&self, py: Python<'py>, rows: PyRows<'py>, scores: bool) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        rows: PyRows<'py>,
+        scores: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = rows.borrow()?;
         let (out, width) = self.read(py, |inner| -> Done<(Vec<f64>, usize)> {
             rows.check(inner.encoder.columns)?;
@@ -346,9 +357,10 @@ impl Learner {
     fn certificate(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.read(py, |inner| {
             inner.in_force()?;
-            inner.learner.certificate().ok_or_else(|| {
-                Failure::Value(format!("{} keeps no certificate", inner.learner.about().name))
-            })
+            inner
+                .learner
+                .certificate()
+                .ok_or_else(|| Failure::Value(format!("{} keeps no certificate", inner.learner.about().name)))
         })?)
     }
 
@@ -363,7 +375,9 @@ impl Learner {
                 Some(Guarantee::Regret { bound, .. } | Guarantee::SquaredRegret { bound, .. }) => {
                     bound.map_err(none)
                 }
-                Some(_) => Err(none("its theorem is about mistakes, and depends on the comparator".to_owned())),
+                Some(_) => {
+                    Err(none("its theorem is about mistakes, and depends on the comparator".to_owned()))
+                }
             }
         })?)
     }
@@ -445,7 +459,12 @@ impl Learner {
 }
 
 impl Inner {
-    pub(crate) fn check_targets(&self, targets: Targets<'_>, rows: usize, weights: Option<&[f64]>) -> Done<()> {
+    pub(crate) fn check_targets(
+        &self,
+        targets: Targets<'_>,
+        rows: usize,
+        weights: Option<&[f64]>,
+    ) -> Done<()> {
         let accepts = self.learner.about().accepts;
         targets.check(rows, self.learner.problem().classes, accepts)?;
         check_weights(weights, rows, accepts)
@@ -504,7 +523,9 @@ impl OneTarget<'_> {
         match self {
             OneTarget::Class(y) => Targets::Classes(y),
             OneTarget::Value(y) => Targets::Values(y),
-            OneTarget::Distribution(values) => Targets::Distributions { values, rows: 1, classes: values.len() },
+            OneTarget::Distribution(values) => {
+                Targets::Distributions { values, rows: 1, classes: values.len() }
+            }
         }
     }
 }

@@ -33,7 +33,8 @@ impl Facts {
         let intercept = usize::from(self.intercept);
         let standard = self.scaling == Scaling::Standard;
         // A hair more, so that rounding never puts the largest row outside.
-        let scaled = self.scaling.radius(self.columns).map(|radius| radius.hypot(intercept as f64) * (1.0 + 1e-12));
+        let scaled =
+            self.scaling.radius(self.columns).map(|radius| radius.hypot(intercept as f64) * (1.0 + 1e-12));
         let problem = Problem {
             classes: self.classes,
             features: self.columns + intercept,

@@ -90,4 +90,3 @@ impl Sink for Rounds {
         Ok(())
     }
 }
-

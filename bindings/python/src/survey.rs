@@ -1,10 +1,10 @@
 //! A look at all rows before the first is learnt, for data that are in memory as a whole.
 
+use noregret::learner::{Accepts, Classes};
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::{Example, LargeRow};
 use noregret_stream::labels::Labels;
 use noregret_stream::scale::{Scaler, Scaling};
-use noregret::learner::{Accepts, Classes};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 

@@ -99,6 +99,16 @@ def test_after_fit_comes_partial_fit():
         model.partial_fit(X[:2], y[:1])
 
 
+def test_the_learner_underneath(tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = face.FolkloreClassifier().fit(X, np.array(["setosa", "versicolor", "virginica"])[y])
+    model.learner_.save(tmp_path / "model")
+    again = Learner.load(tmp_path / "model")
+    assert again.labels == ["setosa", "versicolor", "virginica"] and again.rounds == model.n_rounds_
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert model.learner_.certificate() <= model.learner_.regret_bound()
+
+
 def test_in_pipelines_and_searches():
     X, y = load_iris(return_X_y=True)
     pipeline = make_pipeline(StandardScaler(), face.FolkloreClassifier(scale="none"))

@@ -42,8 +42,7 @@ class Learner:
     Parameters
     ----------
     name
-        One of the names of `noregret.learners()`; there is one class for each in `noregret.learners`, with its parameters
-        spelled out.
+        A name of `noregret.catalogue()`; there is one class for each in `noregret.learners`, with its parameters spelled out.
     features
         Number of columns d >= 1 of the rows.
     classes

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .. import _arrays, _core
 from .._arrays import Floats, Rows
-from .._learner import KINDS
+from .._learner import KINDS, Learner
 
 _SUITABLE = 1024
 """Data of at most this many columns are standardised by default: that makes every row dense."""
@@ -41,7 +41,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learns from all rows: online-to-batch.
 
         The rows are put into an order that depends on `random_state` alone, not on the order in which they come, and learnt
-        online, `passes` times. The classifier is the learner's last state. Columns are scaled by statistics of all rows.
+        online, `passes` times. The classifier is the learner's last state, which serves better than the random earlier state
+        that the theory of online-to-batch is about. Columns are scaled by statistics of all rows.
 
         Parameters
         ----------
@@ -101,7 +102,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 None if weights is None else weights[order],
                 frozen=True,
             )
-        self._adopt(learner)
+        self._core = learner
         return self
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
@@ -126,7 +127,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             radius = _core.survey(rows, None, scale, self.fit_intercept)[3] if scale == "none" else None
             learner = self._learner(rows, scale, radius, None, _seed(check_random_state(self.random_state)))
         learner.run(rows, targets, weights)
-        self._adopt(learner)
+        self._core = learner
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -170,6 +171,21 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         best = self._predict(X, scores=True).argmax(axis=1)
         return self.classes_[best]
+
+    @property
+    def n_rounds_(self) -> int:
+        """Rounds learnt so far."""
+        return self._core.rounds
+
+    @property
+    def params_(self) -> dict[str, float | int | str | bool]:
+        """The learner's parameters in use."""
+        return self._core.params
+
+    @property
+    def learner_(self) -> Learner:
+        """The learner underneath, to save, merge or certify."""
+        return Learner._wrap(self._core)
 
     def _predict(self, X: Any, scores: bool) -> Floats:
         check_is_fitted(self)
@@ -227,6 +243,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> _core.Learner:
         if self.radius is not None:
             radius = self.radius
+        names = [str(label) for label in self.classes_]
         return _core.Learner(
             self._learner_name,
             len(self.classes_),
@@ -238,13 +255,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             sparse=not isinstance(rows, np.ndarray),
             scale=scale,
             intercept=bool(self.fit_intercept),
+            labels=names if len(set(names)) == len(names) else None,
             memory=self.memory,
         )
-
-    def _adopt(self, learner: _core.Learner) -> None:
-        self._core = learner
-        self.n_rounds_ = learner.rounds
-        self.params_ = learner.params
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_core")
@@ -263,7 +276,8 @@ class WeightedClassifier(Classifier):
         """Learns from all rows: online-to-batch.
 
         The rows are put into an order that depends on `random_state` alone, not on the order in which they come, and learnt
-        online, `passes` times. The classifier is the learner's last state. Columns are scaled by statistics of all rows.
+        online, `passes` times. The classifier is the learner's last state, which serves better than the random earlier state
+        that the theory of online-to-batch is about. Columns are scaled by statistics of all rows.
         Equal rows are learnt as one with the sum of their weights: a weight of 3 is the same as three rows.
 
         Parameters

@@ -68,6 +68,8 @@ class FolkloreClassifier(WeightedClassifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "folklore"
@@ -137,6 +139,8 @@ class FolkloreDiagClassifier(WeightedClassifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "folklore-diag"
@@ -209,6 +213,8 @@ class AioliClassifier(WeightedClassifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "aioli"
@@ -293,6 +299,8 @@ class KernelAioliClassifier(WeightedClassifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "kernel-aioli"
@@ -379,6 +387,8 @@ class GafClassifier(WeightedClassifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "gaf"
@@ -452,6 +462,8 @@ class OgdClassifier(WeightedClassifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "ogd"
@@ -524,6 +536,8 @@ class OnsClassifier(WeightedClassifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "ons"
@@ -595,6 +609,8 @@ class OnsDiagClassifier(WeightedClassifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "ons-diag"
@@ -661,6 +677,8 @@ class FtrlClassifier(WeightedClassifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "ftrl"
@@ -720,6 +738,8 @@ class PerceptronClassifier(Classifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "perceptron"
@@ -781,6 +801,8 @@ class SecondOrderPerceptronClassifier(Classifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "second-order-perceptron"
@@ -845,6 +867,8 @@ class SecondOrderPerceptronDiagClassifier(Classifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "second-order-perceptron-diag"
@@ -919,6 +943,8 @@ class GaptronLogisticClassifier(Classifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "gaptron-logistic"
@@ -995,6 +1021,8 @@ class GaptronHingeClassifier(Classifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "gaptron-hinge"
@@ -1070,6 +1098,8 @@ class GaptronSmoothClassifier(Classifier):
         Rounds learnt.
     params_ : dict
         The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
     """
 
     _learner_name = "gaptron-smooth"
