@@ -2,7 +2,7 @@
 
 One class for every learner, with its parameters as keywords: in `noregret/learners.py` and `noregret/bandits.py`. Learners that
 can be made for problems of any size, and whose theorem's parameters are of practical use, have classifiers in
-`noregret/sklearn/_classifiers.py`, and in `noregret/river/_classifiers.py` if they take in new classes and features.
+`noregret/sklearn/_classifiers.py`, and in `noregret/river/_classifiers.py` if they take in new classes and features in bounded memory.
 `tests/test_generated.py` fails when they are not what this writes.
 """
 
@@ -58,6 +58,25 @@ def own(entry: dict[str, Any]) -> list[dict[str, Any]]:
 def practical(entry: dict[str, Any]) -> bool:
     """Whether the theorem's parameters tell three far clusters apart after 300 rows. Some theorems are so careful that the
     probabilities stay equal; who wants such a learner sets its parameters and takes `Learner`."""
+    learner, x, y = clusters(entry)
+    learner.update(x, y)
+    chosen = learner.predict(x)
+    visibly = learner.predict_proba(x)[np.arange(300), chosen].mean() > 1 / learner.classes + 0.01
+    return bool((chosen == y).mean() > 0.8 and visibly)
+
+
+def bounded(entry: dict[str, Any]) -> bool:
+    """Whether memory stays the same however many rows are learnt. Some learners keep them all: no good for endless streams."""
+    learner, x, y = clusters(entry)
+    sizes = []
+    for at in range(6):
+        learner.update(x[at % 3 :: 3], y[at % 3 :: 3])
+        sizes.append(learner._core.__sizeof__())
+    return max(sizes[3:]) < 1.5 * max(sizes[:3])
+
+
+def clusters(entry: dict[str, Any]) -> tuple[Learner, Any, Any]:
+    """A learner, and rows of three far clusters (two for two classes) with their classes."""
     rng = np.random.default_rng(0)
     classes = 2 if entry["classes"] == "two" else 3
     y = rng.integers(0, classes, 300)
@@ -65,10 +84,7 @@ def practical(entry: dict[str, Any]) -> bool:
     x -= x.mean(axis=0)
     radius = float(np.linalg.norm(x, axis=1).max())
     learner = Learner(entry["name"], features=2, classes=classes, radius=radius)
-    learner.update(x, y)
-    chosen = learner.predict(x)
-    visibly = learner.predict_proba(x)[np.arange(300), chosen].mean() > 1 / classes + 0.01
-    return bool((chosen == y).mean() > 0.8 and visibly)
+    return learner, x, y
 
 
 def fill(text: str, indent: int) -> str:
@@ -214,7 +230,7 @@ def modules() -> dict[str, str]:
     full = [entry for entry in catalogue if entry["feedback"] != "bandit"]
     bandit = [entry for entry in catalogue if entry["feedback"] != "full"]
     general = [entry for entry in full if entry["general"] and entry["classes"] != "real" and practical(entry)]
-    growing = [entry for entry in general if entry["grows"]]
+    streaming = [entry for entry in general if entry["grows"] and bounded(entry)]
 
     def of(entries: list[dict[str, Any]], write: Any, suffix: str = "") -> dict[str, str]:
         return {camel(entry["name"]) + suffix: write(entry) for entry in entries}
@@ -232,7 +248,7 @@ def modules() -> dict[str, str]:
             "The classifiers, one for each learner.", [base],
             of(general, lambda entry: classifier(entry, "sklearn"), "Classifier")),
         "river/_classifiers.py": module(
-            "The classifiers, one for each learner.", [base], of(growing, lambda entry: classifier(entry, "river"))),
+            "The classifiers, one for each learner.", [base], of(streaming, lambda entry: classifier(entry, "river"))),
     }
 
 

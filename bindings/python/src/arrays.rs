@@ -195,10 +195,15 @@ impl<'a> Targets<'a> {
                 Some(at) => value(format!("y[{at}] = {}: must be a class from 0 to {}", y[at], classes - 1)),
                 None => Ok(()),
             },
-            Targets::Values(y) => match y.iter().position(|value| !(value.abs() <= LARGEST_NORM)) {
-                Some(at) => value(format!("y[{at}] = {}: must be a finite number", y[at])),
-                None => Ok(()),
-            },
+            Targets::Values(y) => {
+                match y.iter().position(|value| !value.is_finite() || value.abs() > LARGEST_NORM) {
+                    Some(at) => value(format!(
+                        "y[{at}] = {}: must be a finite number of magnitude at most {LARGEST_NORM:e}",
+                        y[at]
+                    )),
+                    None => Ok(()),
+                }
+            }
             Targets::Distributions { .. } if !accepts.soft_labels => Err(Failure::Type(
                 "y has two axes: the learner takes no probability vectors as labels".to_owned(),
             )),

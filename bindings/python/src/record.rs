@@ -46,7 +46,7 @@ impl Record {
         let Rounds { keep, losses, probabilities, played, .. } = self.rounds;
         let rows = losses.len();
         let probabilities = if keep {
-            let width = if rows == 0 { 0 } else { probabilities.len() / rows };
+            let width = probabilities.len().checked_div(rows).unwrap_or(0);
             Some(PyArray1::from_vec(py, probabilities).reshape([rows, width])?)
         } else {
             None

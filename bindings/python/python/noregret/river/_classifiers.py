@@ -16,7 +16,6 @@ __all__ = [
     "GaptronHinge",
     "GaptronLogistic",
     "GaptronSmooth",
-    "KernelAioli",
     "Ogd",
     "Perceptron",
     "SecondOrderPerceptron",
@@ -221,97 +220,6 @@ class Aioli(WeightedClassifier):
         self.regularization = regularization
         self.curvature = curvature
         self.improper_weight = improper_weight
-        self.scale = scale
-        self.intercept = intercept
-        self.radius = radius
-        self.seed = seed
-        self.memory = memory
-        self._begin()
-
-
-class KernelAioli(WeightedClassifier):
-    """AIOLI with a kernel: non-linear logistic regression for two classes (`kernel-aioli`).
-
-    Guarantee: regret <= lambda B^2 + 1/(2 kappa) ln det(I + kappa/(4 lambda) K_T), RKHS norm <= B, up to
-    max_rounds. Time of a round: t^2 + 2 t d flops in round t; memory: t^2/2 + t d numbers after t <=
-    max_rounds rounds. Source: jezequel2020aioli, section 4.1.
-
-    For two classes only.
-
-    Parameters
-    ----------
-    kernel : Literal["linear", "polynomial", "rbf"], default=None
-        `linear`, `polynomial` or `rbf`. None: rbf.
-    degree : int, default=None
-        Degree of the polynomial kernel, from 1 to 100. None: 2.
-    offset : float, default=None
-        Offset of the polynomial kernel, >= 0. None: 1.
-    length_scale : float, default=None
-        Length scale of the rbf kernel, > 0. None: 1.
-    norm : float, default=None
-        Bound B on the norm of the comparator in the kernel's Hilbert space, > 0. None: 30 / radius.
-    regularization : float, default=None
-        Weight lambda of the comparator's squared norm, > 0. None: 1 / norm^2.
-    curvature : float | str, default=None
-        Curvature kappa of the surrogates: `paper`, `safe`, `tight` or a number > 0. None: paper: 1 / (2 (1 +
-        norm radius)).
-    improper_weight : float, default=None
-        Weight rho of the coming round's losses, >= 0; the guarantee needs 1. None: 1.
-    max_rounds : int, default=None
-        Rows that are stored at most, >= 1: after that the learner stops learning. None: 4096.
-    scale : str
-        How features are scaled while rows come in: `none`, `unit` (rows of norm 1), `maxabs`, or `standard`
-        (mean 0, deviation 1, within 5 deviations; all features of every row are computed with, so take
-        another for thousands of features).
-    intercept : bool
-        Whether a feature that is always 1 is added.
-    radius : float
-        Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has; without scaling the square root of their number.
-    seed : int
-        Seed of the learner's own randomness.
-    memory : int
-        Most memory that the learner's state may take, in MiB.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics
-    >>> from noregret.river import KernelAioli
-    >>> metric = evaluate.progressive_val_score(datasets.Phishing().take(200), KernelAioli(), metrics.Accuracy())
-    >>> metric.get() > 0.7
-    True
-    """
-
-    _learner_name = "kernel-aioli"
-    _own = ("kernel", "degree", "offset", "length_scale", "norm", "regularization", "curvature", "improper_weight", "max_rounds")
-
-    def __init__(
-        self,
-        *,
-        kernel: Literal["linear", "polynomial", "rbf"] | None = None,
-        degree: int | None = None,
-        offset: float | None = None,
-        length_scale: float | None = None,
-        norm: float | None = None,
-        regularization: float | None = None,
-        curvature: float | str | None = None,
-        improper_weight: float | None = None,
-        max_rounds: int | None = None,
-        scale: str = "standard",
-        intercept: bool = True,
-        radius: float | None = None,
-        seed: int = 0,
-        memory: int = 8192,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.offset = offset
-        self.length_scale = length_scale
-        self.norm = norm
-        self.regularization = regularization
-        self.curvature = curvature
-        self.improper_weight = improper_weight
-        self.max_rounds = max_rounds
         self.scale = scale
         self.intercept = intercept
         self.radius = radius
