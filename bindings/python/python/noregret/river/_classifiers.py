@@ -11,7 +11,6 @@ __all__ = [
     "Aioli",
     "Folklore",
     "FolkloreDiag",
-    "Ftrl",
     "Gaf",
     "GaptronHinge",
     "GaptronLogistic",
@@ -363,63 +362,6 @@ class Ogd(WeightedClassifier):
         self.rate = rate
         self.schedule = schedule
         self.ball = ball
-        self.scale = scale
-        self.intercept = intercept
-        self.radius = radius
-        self.seed = seed
-        self.memory = memory
-        self._begin()
-
-
-class Ftrl(WeightedClassifier):
-    """Follow the regularised leader: logistic regression on all rounds so far, solved anew each round
-    (`ftrl`).
-
-    Guarantee: regret <= lambda |U|^2 + R^2 T/(2 lambda) for every U. Time of a round: 3 to 5 Newton steps of
-    T (K-1)^2 d^2 flops: for short streams; memory: (d + K) numbers per distinct row, and (K-1)^2 d^2. Source:
-    shalevshwartz2007ftrl, primal-dual framework, the dual solved exactly.
-
-    Parameters
-    ----------
-    regularization : float, default=None
-        Weight lambda of the squared Frobenius norm of the weights, > 0. None: 1.
-    scale : str
-        How features are scaled while rows come in: `none`, `unit` (rows of norm 1), `maxabs`, or `standard`
-        (mean 0, deviation 1, within 5 deviations; all features of every row are computed with, so take
-        another for thousands of features).
-    intercept : bool
-        Whether a feature that is always 1 is added.
-    radius : float
-        Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
-        many features as the first row has; without scaling the square root of their number.
-    seed : int
-        Seed of the learner's own randomness.
-    memory : int
-        Most memory that the learner's state may take, in MiB.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics
-    >>> from noregret.river import Ftrl
-    >>> metric = evaluate.progressive_val_score(datasets.Phishing().take(200), Ftrl(), metrics.Accuracy())
-    >>> metric.get() > 0.7
-    True
-    """
-
-    _learner_name = "ftrl"
-    _own = ("regularization",)
-
-    def __init__(
-        self,
-        *,
-        regularization: float | None = None,
-        scale: str = "standard",
-        intercept: bool = True,
-        radius: float | None = None,
-        seed: int = 0,
-        memory: int = 8192,
-    ) -> None:
-        self.regularization = regularization
         self.scale = scale
         self.intercept = intercept
         self.radius = radius
