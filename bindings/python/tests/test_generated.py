@@ -15,7 +15,7 @@ MODULES = generate.modules()
 @pytest.mark.parametrize("name", MODULES)
 def test_generated_files_are_current(name):
     found = (HERE / "python" / "noregret" / name).read_text()
-    assert found == MODULES[name], f"{name} is not what the registry says; run `python generate.py`"
+    assert found == MODULES[name], f"{name} is not what the registry says; run generate.py with this Python"
 
 
 def test_what_a_value_must_be_is_a_type():
