@@ -21,9 +21,9 @@ pub(crate) fn test() -> Result<(), String> {
         println!("skipped: the Python package, whose tests need packages that cannot be downloaded");
         return Ok(());
     };
-    let python = venv.join(BIN).join("python");
-    let interpreter = [("PYO3_PYTHON", absolute(&python)?)];
-    let interpreter = [(interpreter[0].0, interpreter[0].1.as_str())];
+    // Absolute: some of what follows runs in other folders.
+    let python = absolute(&venv.join(BIN).join("python"))?;
+    let interpreter = [("PYO3_PYTHON", python.as_str())];
     cargo(&["fmt", "--manifest-path", MANIFEST, "--check"], &[])?;
     let lint =
         ["clippy", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--", "-D", "warnings"];
