@@ -1,6 +1,7 @@
 """Writes the classes that the registry decides: `python generate.py`, with the package installed.
 
-One class for every learner, with its parameters as keywords: in `noregret/learners.py` and `noregret/bandits.py`. Learners that
+One class for every learner, with its parameters as keywords: in `noregret/learners.py` and `noregret/bandits.py`. Those that
+follow experts learn from no rows and have none. Learners that
 can be made for problems of any size, and whose theorem's parameters are of practical use, have classifiers in
 `noregret/sklearn/_classifiers.py`, and in `noregret/river/_classifiers.py` if they take in new classes and features in bounded memory.
 `tests/test_generated.py` fails when they are not what this writes.
@@ -45,9 +46,12 @@ def plain(text: str) -> str:
 
 def kind(need: str) -> str:
     """The type of a parameter, from what its value must be."""
-    words = {"a number": "float", "a whole number": "int", "true or false": "bool", "the name of a learner": "str"}
+    words = {"a number": "float", "a whole number": "int", "true or false": "bool", "the name of a learner": "str",
+             "the name of a weak learner": "str"}
     if need.startswith("one of "):
         return "Literal[" + ", ".join(f'"{word}"' for word in need.removeprefix("one of ").split(", ")) + "]"
+    if need.startswith(("a list ", "words as ")):
+        return "str"
     return words.get(need, "float | str")
 
 
@@ -63,6 +67,18 @@ def practical(entry: dict[str, Any]) -> bool:
     chosen = learner.predict(x)
     visibly = learner.predict_proba(x)[np.arange(300), chosen].mean() > 1 / learner.classes + 0.01
     return bool((chosen == y).mean() > 0.8 and visibly)
+
+
+def probable(entry: dict[str, Any]) -> str:
+    """The values of parameters with which a learner of labels forecasts probabilities."""
+    ways = []
+    for param in own(entry):
+        if param["need"].startswith("one of "):
+            for word in param["need"].removeprefix("one of ").split(", "):
+                learner = Learner(entry["name"], features=2, classes=2, radius=1.0, **{param["name"]: word})
+                if learner.forecast == "probabilities":
+                    ways.append(f'`{param["name"]}="{word}"`')
+    return ", ".join(ways)
 
 
 def bounded(entry: dict[str, Any]) -> bool:
@@ -149,7 +165,9 @@ def classifier(entry: dict[str, Any], face: str) -> str:
         notes.append("For two classes only.")
     if entry["forecast"] != "probabilities":
         if sklearn:
-            notes.append("It forecasts labels, not probabilities: there is no `predict_proba`.")
+            ways = probable(entry)
+            notes.append("It forecasts labels, not probabilities: there is no `predict_proba`"
+                         + (f" except with {ways}." if ways else "."))
         else:
             notes.append("It forecasts labels: `predict_proba_one` has the probabilities with which it plays each, which "
                          "are no forecasts of the truth.")
@@ -227,8 +245,8 @@ def module(doc: str, imports: list[str], classes: dict[str, str]) -> str:
 def modules() -> dict[str, str]:
     """The text of every generated file, by its path in the package."""
     catalogue = _core.catalogue()
-    full = [entry for entry in catalogue if entry["feedback"] != "bandit"]
-    bandit = [entry for entry in catalogue if entry["feedback"] != "full"]
+    full = [entry for entry in catalogue if entry["feedback"] in ("full", "either")]
+    bandit = [entry for entry in catalogue if entry["feedback"] in ("bandit", "either")]
     general = [entry for entry in full if entry["general"] and entry["classes"] != "real" and practical(entry)]
     streaming = [entry for entry in general if entry["grows"] and bounded(entry)]
 

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
-use noregret::algorithm::BanditModel;
+use noregret::algorithm::{AnyModel, BanditModel};
 use noregret::example::Features;
-use noregret::model::{Archive, Data, ModelError, Numbers};
+use noregret::model::{Archive, ModelError};
 use noregret::prediction::Decision;
 use noregret::registry;
 use noregret::rng::Rng;
+use noregret_stream::Schema;
 use noregret_stream::bandit::run_bandit;
+use noregret_stream::delay::Lateness;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::{RunError, RunOptions};
-use noregret_stream::scale::{Scaler, Scaling};
+use noregret_stream::saved::Saved;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -22,12 +24,18 @@ use serde::{Deserialize, Serialize};
 use crate::arrays::{ArrayExamples, PyRows, PyTargets};
 use crate::error::{Done, Failure};
 use crate::learner::check_one;
-use crate::making::{Facts, scaling};
+use crate::making::{Facts, array_schema, scaling};
 use crate::record::{Ran, Record};
 use crate::values;
 
 /// The stream of the generator from which labels are drawn: that of the loop.
 const PLAY: u64 = 1;
+
+/// The text of a model file that holds the decisions that wait.
+const WAITING: &str = "waiting";
+
+/// How many decisions may wait unless something else is said.
+const MOST_WAITING: usize = 1_000_000;
 
 /// A learner that is told whether the label that it played was right.
 #[pyclass(frozen, module = "noregret._core")]
@@ -38,6 +46,7 @@ pub(crate) struct Bandit {
 struct Inner {
     learner: Box<dyn BanditModel>,
     encoder: Encoder,
+    schema: Schema,
     rng: Rng,
     waiting: Waiting,
     example: Example,
@@ -50,6 +59,12 @@ struct Waiting {
     next: u64,
     /// Beyond this many, the oldest is forgotten.
     most: usize,
+}
+
+impl Waiting {
+    fn new(most: usize) -> Self {
+        Self { rounds: BTreeMap::new(), next: 0, most: most.max(1) }
+    }
 }
 
 /// What the learner needs to learn from a round.
@@ -91,17 +106,6 @@ impl Round {
     }
 }
 
-/// What stands around the learner in a file.
-#[derive(Serialize, Deserialize)]
-struct Around {
-    scaling: Scaling,
-    intercept: bool,
-    sparse: bool,
-    columns: usize,
-    labels: Vec<String>,
-    large_rows: u64,
-}
-
 impl Bandit {
     fn read<T: Send>(&self, py: Python<'_>, look: impl FnOnce(&Inner) -> T + Send) -> T {
         py.detach(|| look(&self.inner.read().unwrap_or_else(PoisonError::into_inner)))
@@ -117,6 +121,7 @@ impl Clone for Inner {
         Self {
             learner: self.learner.boxed_clone(),
             encoder: self.encoder.clone(),
+            schema: self.schema.clone(),
             rng: self.rng.clone(),
             waiting: self.waiting.clone(),
             example: Example::default(),
@@ -125,75 +130,33 @@ impl Clone for Inner {
 }
 
 impl Inner {
-    fn archive(&mut self) -> Archive {
-        let mut archive = Archive::of_bandit(self.learner.as_mut());
-        let encoder = &self.encoder;
-        let around = Around {
-            scaling: encoder.scaler.scaling(),
-            intercept: encoder.intercept,
-            sparse: encoder.sparse,
-            columns: encoder.columns,
-            labels: encoder.labels.iter().map(str::to_owned).collect(),
-            large_rows: encoder.large_rows,
+    fn archive(&self) -> Archive {
+        let mut saved = Saved {
+            learner: AnyModel::Bandit(self.learner.boxed_clone()),
+            encoder: self.encoder.clone(),
+            schema: self.schema.clone(),
+            generator: Some(self.rng.clone()),
         };
-        archive.set_text("around", serde_json::to_string(&around).expect("plain data"));
-        archive.set_text("waiting", serde_json::to_string(&self.waiting).expect("plain data"));
-        let (rows, first, second) = encoder.scaler.state();
-        let mut set = |name: &str, data: Data| {
-            archive.set_tensor(name, Numbers { shape: vec![data.len()], data });
-        };
-        set("scaling/rows", Data::Count(vec![rows]));
-        set("scaling/first", Data::Real(first.to_vec()));
-        set("scaling/second", Data::Real(second.to_vec()));
-        set("play/generator", Data::Count(self.rng.state().to_vec()));
+        let mut archive = saved.archive();
+        archive.set_text(WAITING, serde_json::to_string(&self.waiting).expect("plain data"));
         archive
     }
 
+    /// What a file holds. One that the command line wrote has nothing that waits.
     fn from_archive(archive: &Archive) -> Done<Self> {
-        let damaged = |what: &str| ModelError::Damaged(what.to_owned());
-        let learner = archive.bandit_model()?;
-        let around: Around = archive.json("around")?;
-        let waiting: Waiting = archive.json("waiting")?;
-        let real = |name: &str| match &archive.tensor(name)?.data {
-            Data::Real(data) if data.len() <= around.columns => Ok(data.clone()),
-            _ => Err(damaged(&format!("tensor '{name}' does not fit its columns"))),
+        let Saved { learner, encoder, schema, generator } = Saved::from_archive(archive)?;
+        let learner = learner.bandit()?;
+        let waiting = match archive.text(WAITING) {
+            None => Waiting::new(MOST_WAITING),
+            Some(_) => archive.json::<Waiting>(WAITING)?,
         };
-        let counts = |name: &str| match &archive.tensor(name)?.data {
-            Data::Count(data) => Ok(data.clone()),
-            Data::Real(_) => Err(damaged(&format!("tensor '{name}' is no counter"))),
-        };
-        let (first, second) = (real("scaling/first")?, real("scaling/second")?);
-        let [rows] = counts("scaling/rows")?[..] else {
-            return Err(damaged("tensor 'scaling/rows' is no counter").into());
-        };
-        let generator = <[u64; 4]>::try_from(counts("play/generator")?)
-            .map_err(|_| damaged("tensor 'play/generator' is no generator"))?;
-        let problem = learner.problem().clone();
-        let standard = around.scaling == Scaling::Standard;
-        let features = around.columns.checked_add(usize::from(around.intercept));
-        if features != Some(problem.features)
-            || second.len() != if standard { first.len() } else { 0 }
-            || !waiting.rounds.values().all(|round| round.fits(problem.classes, problem.features))
-        {
-            return Err(damaged("what stands around its learner does not fit it").into());
+        let problem = learner.problem();
+        if !waiting.rounds.values().all(|round| round.fits(problem.classes, problem.features)) {
+            let what = "the decisions that wait do not fit its learner".to_owned();
+            return Err(ModelError::Damaged(what).into());
         }
-        let facts = Facts {
-            classes: problem.classes,
-            columns: around.columns,
-            radius: problem.radius,
-            horizon: problem.horizon,
-            sparse: around.sparse,
-            scaling: around.scaling,
-            intercept: around.intercept,
-            labels: Some(around.labels),
-            memory: usize::MAX,
-        };
-        let mut encoder = facts.encoder(learner.about(), &problem)?;
-        encoder.sparse = around.sparse && !standard;
-        encoder.scaler = Scaler::from_state(around.scaling, rows, first, second);
-        encoder.large_rows = around.large_rows;
-        let rng = Rng::from_state(generator);
-        Ok(Self { learner, encoder, rng, waiting, example: Example::default() })
+        let rng = generator.unwrap_or_else(|| Rng::new(0, PLAY));
+        Ok(Self { learner, encoder, schema, rng, waiting, example: Example::default() })
     }
 }
 
@@ -235,9 +198,10 @@ impl Bandit {
             };
             let learner = entry.make_bandit(&params, facts.problem(entry, &params)?, seed)?;
             let encoder = facts.encoder(learner.about(), learner.problem())?;
-            let waiting = Waiting { rounds: BTreeMap::new(), next: 0, most: most_waiting.max(1) };
+            let waiting = Waiting::new(most_waiting);
             let rng = Rng::new(seed, PLAY);
-            let inner = Inner { learner, encoder, rng, waiting, example: Example::default() };
+            let schema = array_schema(features);
+            let inner = Inner { learner, encoder, schema, rng, waiting, example: Example::default() };
             Ok(Self { inner: RwLock::new(inner) })
         };
         Ok(make()?)
@@ -259,12 +223,12 @@ impl Bandit {
 
     /// The bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.write(py, |inner| inner.archive().to_bytes()))
+        PyBytes::new(py, &self.read(py, |inner| inner.archive().to_bytes()))
     }
 
     /// Writes a model file, which is replaced at once or not at all.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        Ok(self.write(py, |inner| -> Done<()> { Ok(inner.archive().write(&path)?) })?)
+        Ok(self.read(py, |inner| -> Done<()> { Ok(inner.archive().write(&path)?) })?)
     }
 
     /// A copy that goes its own way.
@@ -276,7 +240,7 @@ impl Bandit {
     fn decide<'py>(&self, py: Python<'py>, row: PyReadonlyArray1<'py, f64>) -> PyResult<(u32, f64, u64)> {
         let x = row.as_slice()?;
         Ok(self.write(py, |inner| -> Done<(u32, f64, u64)> {
-            let Inner { learner, encoder, rng, waiting, example } = inner;
+            let Inner { learner, encoder, rng, waiting, example, .. } = inner;
             check_one(x, encoder.columns)?;
             encoder.encode_features(Features::Dense(x), example).expect("rows are checked before");
             let mut decision = Decision::default();
@@ -351,7 +315,14 @@ impl Bandit {
             rows.check(inner.encoder.columns)?;
             targets.check(rows.len(), classes, about.accepts)?;
             let forecast = about.forecast;
-            let options = RunOptions { forecast, delay: 0, look_ahead: false, window: 1, limit: None, seed };
+            let options = RunOptions {
+                forecast,
+                delay: Lateness::default(),
+                look_ahead: false,
+                window: 1,
+                limit: None,
+                seed,
+            };
             let mut record = Record::new(forecast, keep, rows.len());
             let Inner { learner, encoder, .. } = inner;
             let mut examples = ArrayExamples { rows, targets, weights: None, encoder, frozen: false, at: 0 };

@@ -31,17 +31,10 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
             Feedback::Full => "full",
             Feedback::Bandit => "bandit",
             Feedback::Either => "either",
+            Feedback::Experts => "experts",
         },
     )?;
-    dict.set_item(
-        "forecast",
-        match about.forecast {
-            Forecast::Probabilities => "probabilities",
-            Forecast::Label => "label",
-            Forecast::RandomisedLabel => "randomised label",
-            Forecast::Value => "value",
-        },
-    )?;
+    dict.set_item("forecast", forecast_name(about.forecast))?;
     dict.set_item(
         "classes",
         match about.accepts.classes {
@@ -66,6 +59,16 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
     }
     dict.set_item("params", params)?;
     Ok(dict)
+}
+
+/// What a forecast is called.
+pub(crate) fn forecast_name(forecast: Forecast) -> &'static str {
+    match forecast {
+        Forecast::Probabilities => "probabilities",
+        Forecast::Label => "label",
+        Forecast::RandomisedLabel => "randomised label",
+        Forecast::Value => "value",
+    }
 }
 
 /// The learner for a problem of ordinary size, if the algorithm can be made for one by default: some cannot.

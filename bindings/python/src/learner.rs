@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use noregret::algorithm::Model;
+use noregret::algorithm::{AnyModel, Model};
 use noregret::example::{Features, Target};
 use noregret::guarantee::Guarantee;
 use noregret::merge::Merge;
@@ -11,6 +11,7 @@ use noregret::param::ParamError;
 use noregret::prediction::Prediction;
 use noregret::registry;
 use noregret::state::Slot;
+use noregret_stream::delay::Lateness;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::{RunError, RunOptions, run};
 use noregret_stream::saved::Saved;
@@ -18,9 +19,10 @@ use noregret_stream::scale::Scaler;
 use noregret_stream::{Columns, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
 
 use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_row, check_weights};
+use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
 use crate::making::{Facts, array_schema, check_memory, scaling};
 use crate::record::{Ran, Record};
@@ -61,8 +63,12 @@ impl Learner {
     }
 
     fn loaded(archive: &Archive, memory: usize) -> Done<Self> {
-        let Saved { learner, encoder, schema } = Saved::from_archive(archive)?;
-        Ok(Self::new(learner, encoder, schema, memory))
+        Self::of_saved(Saved::from_archive(archive)?, memory)
+    }
+
+    fn of_saved(saved: Saved, memory: usize) -> Done<Self> {
+        let Saved { learner, encoder, schema, .. } = saved;
+        Ok(Self::new(learner.full()?, encoder, schema, memory))
     }
 
     /// Looks at the learner, beside others who look. Nobody who waits for it holds the interpreter.
@@ -161,7 +167,12 @@ impl Learner {
 
 impl Inner {
     fn saved(&self) -> Saved {
-        Saved { learner: self.learner.clone(), encoder: self.encoder.clone(), schema: self.schema.clone() }
+        Saved {
+            learner: AnyModel::Full(self.learner.clone()),
+            encoder: self.encoder.clone(),
+            schema: self.schema.clone(),
+            generator: None,
+        }
     }
 }
 
@@ -235,8 +246,7 @@ impl Learner {
     /// A copy that goes its own way.
     fn copy(&self, py: Python<'_>) -> Self {
         self.read(py, |inner| {
-            let Saved { learner, encoder, schema } = inner.saved();
-            Self::new(learner, encoder, schema, inner.memory)
+            Self::new(inner.learner.clone(), inner.encoder.clone(), inner.schema.clone(), inner.memory)
         })
     }
 
@@ -249,7 +259,7 @@ impl Learner {
         let memory = parts.first().map_or(0, |part| part.get().read(py, |inner| inner.memory));
         let parts: Vec<Saved> = parts.iter().map(|part| part.get().read(py, Inner::saved)).collect();
         let merged = py.detach(|| noregret_stream::merge::merge(parts, how)).map_err(Failure::from)?;
-        Ok(Self::new(merged.learner, merged.encoder, merged.schema, memory))
+        Ok(Self::of_saved(merged, memory)?)
     }
 
     /// Makes room for more classes and columns, as if they had been there all along.
@@ -336,7 +346,8 @@ impl Learner {
             self.put_spare(None);
             inner.state += 1;
             let forecast = inner.learner.about().forecast;
-            let options = RunOptions { forecast, delay: 0, look_ahead, window: 1, limit: None, seed };
+            let options =
+                RunOptions { forecast, delay: Lateness::default(), look_ahead, window: 1, limit: None, seed };
             let mut record = Record::new(forecast, keep, rows.len());
             let Inner { learner, encoder, .. } = inner;
             let mut examples = ArrayExamples { rows, targets, weights, encoder, frozen, at: 0 };
@@ -443,6 +454,21 @@ impl Learner {
     #[getter]
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         values::to_python(py, &self.read(py, |inner| inner.learner.values()))
+    }
+
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.read(py, |inner| inner.learner.weights()).into_py_dict(py)
+    }
+
+    #[getter]
+    fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.read(py, |inner| inner.learner.numbers()).into_py_dict(py)
+    }
+
+    #[getter]
+    fn forecast(&self, py: Python<'_>) -> &'static str {
+        self.read(py, |inner| forecast_name(inner.learner.about().forecast))
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> usize {

@@ -8,7 +8,7 @@ cb = pytest.importorskip("coba")
 from noregret import catalogue
 from noregret.coba import BanditLearner
 
-NAMES = [entry["name"] for entry in catalogue() if entry["feedback"] != "full"]
+NAMES = [entry["name"] for entry in catalogue() if entry["feedback"] in ("bandit", "either")]
 
 
 def rewards(environments, learners, rounds):

@@ -35,7 +35,7 @@ def test_scikit_learns_checks(estimator, check):
 
 
 def test_every_learner_of_practical_use_has_a_classifier():
-    able = [e for e in catalogue() if e["general"] and e["feedback"] != "bandit" and e["classes"] != "real"]
+    able = [e for e in catalogue() if e["general"] and e["feedback"] in ("full", "either") and e["classes"] != "real"]
     missing = {entry["name"] for entry in able} - {kind._learner_name for kind in CLASSIFIERS}
     assert missing <= {"ons", "ons-diag"}, "with their theorem's parameters probabilities stay equal"
     assert len(CLASSIFIERS) >= 12
@@ -55,10 +55,12 @@ def test_partial_fit_is_the_learner(kind):
         rows.partial_fit(X[at : at + 1], names[at : at + 1])
     many.partial_fit(X, names, classes=np.unique(names))
     np.testing.assert_allclose(rows.decision_function(X), many.decision_function(X), rtol=1e-8, atol=1e-8)
-    learner = Learner(kind._learner_name, features=4, classes=len(rows.classes_), scale="standard", intercept=True)
+    seed = int(np.random.RandomState(0).randint(0, 2**31))
+    learner = Learner(
+        kind._learner_name, features=4, classes=len(rows.classes_), scale="standard", intercept=True, seed=seed
+    )
     learner.update(X, y)
-    if not any(param in many.params_ for param in ("samples",)):
-        np.testing.assert_array_equal(many._core.predict(X, True), learner.scores(X))
+    np.testing.assert_array_equal(many._core.predict(X, True), learner.scores(X))
     assert rows.n_rounds_ == many.n_rounds_ == len(X)
     assert (many.predict(X) == names).mean() > 0.7
 
@@ -76,6 +78,16 @@ def test_order_and_repetition_decide_nothing(kind):
         weighted = kind().fit(X, y, sample_weight=weight)
         repeated = kind().fit(X.repeat(weight, axis=0), y.repeat(weight))
         np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
+
+
+def test_boosting_has_probabilities_if_it_plays_so():
+    X, y = load_iris(return_X_y=True)
+    assert not hasattr(face.AdaboostOlmClassifier(), "predict_proba")
+    model = face.AdaboostOlmClassifier(play="mixture")
+    assert hasattr(model, "predict_proba")
+    np.testing.assert_allclose(model.fit(X, y).predict_proba(X).sum(axis=1), 1.0)
+    assert model.score(X, y) > 0.9
+    assert not hasattr(face.AdaboostOlmClassifier(play="nonsense"), "predict_proba")
 
 
 def test_fit_is_good():

@@ -182,6 +182,21 @@ class Learner:
         """Names of the columns in order, as a model that learnt from a file knows them."""
         return self._core.columns
 
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weights of the members of a mixture (`auto`), by their names; empty for other learners."""
+        return self._core.weights
+
+    @property
+    def numbers(self) -> dict[str, list[float]]:
+        """How the learner is doing inside, lists of numbers by name: the edges of the copies of `adaboost-olm`; empty for most."""
+        return self._core.numbers
+
+    @property
+    def forecast(self) -> str:
+        """What it forecasts with its parameters: `probabilities`, `label`, `randomised label` or `value`."""
+        return self._core.forecast
+
     # Predicting
 
     def predict_proba(self, x: Any) -> Floats:

@@ -9,8 +9,10 @@ from typing import Literal
 from ._learner import Learner
 
 __all__ = [
+    "AdaboostOlm",
     "Aggregating",
     "Aioli",
+    "Auto",
     "Folklore",
     "FolkloreDiag",
     "Ftrl",
@@ -27,6 +29,60 @@ __all__ = [
     "SecondOrderPerceptronDiag",
     "Vaw",
 ]
+
+
+class Auto(Learner):
+    """The default: a mixture of second-order learners that needs no tuning (`auto`).
+
+    Guarantee: log loss <= that of every member + a few nats: ln(members) + ln(heads) + 3.5, in total. Time of
+    a round: that of its members, at most the budget; memory: that of its members. Source:
+    vovk1990aggregating, aggregating algorithm for log loss.
+
+    Parameters
+    ----------
+    budget : float, default=None
+        Millions of multiply-adds that a round may cost, > 0: decides who takes part. None: 20000 / horizon,
+        but at least 1.25 and at most 12.5.
+    members : str, default=None
+        Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left. None:
+        what the budget allows.
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory
+        As in `noregret.Learner`.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        *,
+        features: int,
+        classes: int | None = None,
+        budget: float | None = None,
+        members: str | None = None,
+        radius: float | None = None,
+        horizon: int | None = None,
+        seed: int = 0,
+        scale: str = "none",
+        intercept: bool = False,
+        sparse: bool = False,
+        labels: Sequence[str] | None = None,
+        memory: int = 8192,
+    ) -> None:
+        super().__init__(
+            "auto",
+            features=features,
+            classes=classes,
+            radius=radius,
+            horizon=horizon,
+            seed=seed,
+            scale=scale,
+            intercept=intercept,
+            sparse=sparse,
+            labels=labels,
+            memory=memory,
+            budget=budget,
+            members=members,
+        )
 
 
 class Folklore(Learner):
@@ -1034,4 +1090,67 @@ class GaptronSmooth(Learner):
             rate=rate,
             exploration=exploration,
             norm=norm,
+        )
+
+
+class AdaboostOlm(Learner):
+    """AdaBoost.OLM++: online multiclass boosting of trees, stumps or any learner (`adaboost-olm`).
+
+    Guarantee: mistakes <= 4 min_i M_i + 2 ln(N/delta) with probability 1 - delta, M_i those of prefix i. Time
+    of a round: N (K + weak learner); memory: N weak learners; trees keep rows in at most 8 MiB each. Source:
+    agarwal2022folklore, Algorithm 4, Theorem 4.5.
+
+    Parameters
+    ----------
+    weak : str, default=None
+        Weak learner: `tree`, `best-stump`, `stump`, `linear-cost`, or a learner that sees the label, as in
+        `ogd`; its parameters as weak.grace=8 and so on. None: tree.
+    copies : int, default=None
+        Number N of copies, from 1 to 10000. None: 30.
+    play : Literal["hedge", "best", "last", "mixture", "vote"], default=None
+        `hedge` draws a prefix as the theorem asks; `best`, `last`, `mixture` and `vote` are deterministic and
+        outside it. None: hedge.
+    candidates : str, default=None
+        Stumps to choose from, for stumps only: [[[feature, threshold], ...], ...], a list for every copy.
+        None: found while rows come.
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory
+        As in `noregret.Learner`.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        *,
+        features: int,
+        classes: int | None = None,
+        weak: str | None = None,
+        copies: int | None = None,
+        play: Literal["hedge", "best", "last", "mixture", "vote"] | None = None,
+        candidates: str | None = None,
+        radius: float | None = None,
+        horizon: int | None = None,
+        seed: int = 0,
+        scale: str = "none",
+        intercept: bool = False,
+        sparse: bool = False,
+        labels: Sequence[str] | None = None,
+        memory: int = 8192,
+    ) -> None:
+        super().__init__(
+            "adaboost-olm",
+            features=features,
+            classes=classes,
+            radius=radius,
+            horizon=horizon,
+            seed=seed,
+            scale=scale,
+            intercept=intercept,
+            sparse=sparse,
+            labels=labels,
+            memory=memory,
+            weak=weak,
+            copies=copies,
+            play=play,
+            candidates=candidates,
         )

@@ -9,6 +9,7 @@ from ._base import Classifier, WeightedClassifier
 
 __all__ = [
     "Aioli",
+    "Auto",
     "Folklore",
     "FolkloreDiag",
     "Gaf",
@@ -20,6 +21,68 @@ __all__ = [
     "SecondOrderPerceptron",
     "SecondOrderPerceptronDiag",
 ]
+
+
+class Auto(WeightedClassifier):
+    """The default: a mixture of second-order learners that needs no tuning (`auto`).
+
+    Guarantee: log loss <= that of every member + a few nats: ln(members) + ln(heads) + 3.5, in total. Time of
+    a round: that of its members, at most the budget; memory: that of its members. Source:
+    vovk1990aggregating, aggregating algorithm for log loss.
+
+    Parameters
+    ----------
+    budget : float, default=None
+        Millions of multiply-adds that a round may cost, > 0: decides who takes part. None: 20000 / horizon,
+        but at least 1.25 and at most 12.5.
+    members : str, default=None
+        Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left. None:
+        what the budget allows.
+    scale : str
+        How features are scaled while rows come in: `none`, `unit` (rows of norm 1), `maxabs`, or `standard`
+        (mean 0, deviation 1, within 5 deviations; all features of every row are computed with, so take
+        another for thousands of features).
+    intercept : bool
+        Whether a feature that is always 1 is added.
+    radius : float
+        Bound on the Euclidean norm of scaled rows with the intercept. None: what `scale` guarantees for as
+        many features as the first row has; without scaling the square root of their number.
+    seed : int
+        Seed of the learner's own randomness.
+    memory : int
+        Most memory that the learner's state may take, in MiB.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from noregret.river import Auto
+    >>> metric = evaluate.progressive_val_score(datasets.Phishing().take(200), Auto(), metrics.Accuracy())
+    >>> metric.get() > 0.7
+    True
+    """
+
+    _learner_name = "auto"
+    _own = ("budget", "members")
+
+    def __init__(
+        self,
+        *,
+        budget: float | None = None,
+        members: str | None = None,
+        scale: str = "standard",
+        intercept: bool = True,
+        radius: float | None = None,
+        seed: int = 0,
+        memory: int = 8192,
+    ) -> None:
+        self.budget = budget
+        self.members = members
+        self.scale = scale
+        self.intercept = intercept
+        self.radius = radius
+        self.seed = seed
+        self.memory = memory
+        self._begin()
 
 
 class Folklore(WeightedClassifier):

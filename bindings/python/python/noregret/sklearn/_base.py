@@ -20,7 +20,15 @@ _SUITABLE = 1024
 
 
 def _forecasts(estimator: Classifier) -> bool:
-    return bool(KINDS[estimator._learner_name]["forecast"] == "probabilities")
+    """Whether the learner forecasts probabilities: with some it is up to their parameters."""
+    core: _core.Learner | None = getattr(estimator, "_core", None)
+    if core is None:
+        name = estimator._learner_name
+        try:
+            core = _core.Learner(name, 2, 1, {own: getattr(estimator, own) for own in estimator._own}, radius=1.0)
+        except (TypeError, ValueError):
+            return bool(KINDS[name]["forecast"] == "probabilities")
+    return core.forecast == "probabilities"
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

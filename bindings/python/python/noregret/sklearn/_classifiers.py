@@ -8,7 +8,9 @@ from typing import Any, Literal
 from ._base import Classifier, WeightedClassifier
 
 __all__ = [
+    "AdaboostOlmClassifier",
     "AioliClassifier",
+    "AutoClassifier",
     "FolkloreClassifier",
     "FolkloreDiagClassifier",
     "FtrlClassifier",
@@ -22,6 +24,73 @@ __all__ = [
     "SecondOrderPerceptronClassifier",
     "SecondOrderPerceptronDiagClassifier",
 ]
+
+
+class AutoClassifier(WeightedClassifier):
+    """The default: a mixture of second-order learners that needs no tuning (`auto`).
+
+    Guarantee: log loss <= that of every member + a few nats: ln(members) + ln(heads) + 3.5, in total. Time of
+    a round: that of its members, at most the budget; memory: that of its members. Source:
+    vovk1990aggregating, aggregating algorithm for log loss.
+
+    Parameters
+    ----------
+    budget : float, default=None
+        Millions of multiply-adds that a round may cost, > 0: decides who takes part. None: 20000 / horizon,
+        but at least 1.25 and at most 12.5.
+    members : str, default=None
+        Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left. None:
+        what the budget allows.
+    passes : int, default=1
+        How often `fit` learns every row. The learner's guarantee is about one pass.
+    scale : {"auto", "none", "unit", "maxabs", "standard"}, default="auto"
+        How columns are scaled: to norm 1 (rows), magnitude at most 1, or mean 0 and deviation 1 within 5
+        deviations. `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`.
+    fit_intercept : bool, default=True
+        Whether a feature that is always 1 is added.
+    radius : float, default=None
+        Bound on the Euclidean norm of scaled rows with the intercept. None: in `fit` the largest there is, in
+        `partial_fit` what `scale` guarantees.
+    random_state : int, RandomState instance or None, default=0
+        Decides the order of rows in `fit` and the learner's own randomness.
+    memory : int, default=8192
+        Most memory that the learner's state may take, in MiB.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+    n_rounds_ : int
+        Rounds learnt.
+    params_ : dict
+        The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
+    """
+
+    _learner_name = "auto"
+    _own = ("budget", "members")
+
+    def __init__(
+        self,
+        *,
+        budget: float | None = None,
+        members: str | None = None,
+        passes: int = 1,
+        scale: str = "auto",
+        fit_intercept: bool = True,
+        radius: float | None = None,
+        random_state: Any = 0,
+        memory: int = 8192,
+    ) -> None:
+        self.budget = budget
+        self.members = members
+        self.passes = passes
+        self.scale = scale
+        self.fit_intercept = fit_intercept
+        self.radius = radius
+        self.random_state = random_state
+        self.memory = memory
 
 
 class FolkloreClassifier(WeightedClassifier):
@@ -972,6 +1041,85 @@ class GaptronSmoothClassifier(Classifier):
         self.rate = rate
         self.exploration = exploration
         self.norm = norm
+        self.passes = passes
+        self.scale = scale
+        self.fit_intercept = fit_intercept
+        self.radius = radius
+        self.random_state = random_state
+        self.memory = memory
+
+
+class AdaboostOlmClassifier(Classifier):
+    """AdaBoost.OLM++: online multiclass boosting of trees, stumps or any learner (`adaboost-olm`).
+
+    Guarantee: mistakes <= 4 min_i M_i + 2 ln(N/delta) with probability 1 - delta, M_i those of prefix i. Time
+    of a round: N (K + weak learner); memory: N weak learners; trees keep rows in at most 8 MiB each. Source:
+    agarwal2022folklore, Algorithm 4, Theorem 4.5.
+
+    It forecasts labels, not probabilities: there is no `predict_proba` except with `play="best"`,
+    `play="last"`, `play="mixture"`, `play="vote"`.
+
+    Parameters
+    ----------
+    weak : str, default=None
+        Weak learner: `tree`, `best-stump`, `stump`, `linear-cost`, or a learner that sees the label, as in
+        `ogd`; its parameters as weak.grace=8 and so on. None: tree.
+    copies : int, default=None
+        Number N of copies, from 1 to 10000. None: 30.
+    play : Literal["hedge", "best", "last", "mixture", "vote"], default=None
+        `hedge` draws a prefix as the theorem asks; `best`, `last`, `mixture` and `vote` are deterministic and
+        outside it. None: hedge.
+    candidates : str, default=None
+        Stumps to choose from, for stumps only: [[[feature, threshold], ...], ...], a list for every copy.
+        None: found while rows come.
+    passes : int, default=1
+        How often `fit` learns every row. The learner's guarantee is about one pass.
+    scale : {"auto", "none", "unit", "maxabs", "standard"}, default="auto"
+        How columns are scaled: to norm 1 (rows), magnitude at most 1, or mean 0 and deviation 1 within 5
+        deviations. `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`.
+    fit_intercept : bool, default=True
+        Whether a feature that is always 1 is added.
+    radius : float, default=None
+        Bound on the Euclidean norm of scaled rows with the intercept. None: in `fit` the largest there is, in
+        `partial_fit` what `scale` guarantees.
+    random_state : int, RandomState instance or None, default=0
+        Decides the order of rows in `fit` and the learner's own randomness.
+    memory : int, default=8192
+        Most memory that the learner's state may take, in MiB.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+    n_rounds_ : int
+        Rounds learnt.
+    params_ : dict
+        The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
+    """
+
+    _learner_name = "adaboost-olm"
+    _own = ("weak", "copies", "play", "candidates")
+
+    def __init__(
+        self,
+        *,
+        weak: str | None = None,
+        copies: int | None = None,
+        play: Literal["hedge", "best", "last", "mixture", "vote"] | None = None,
+        candidates: str | None = None,
+        passes: int = 1,
+        scale: str = "auto",
+        fit_intercept: bool = True,
+        radius: float | None = None,
+        random_state: Any = 0,
+        memory: int = 8192,
+    ) -> None:
+        self.weak = weak
+        self.copies = copies
+        self.play = play
+        self.candidates = candidates
         self.passes = passes
         self.scale = scale
         self.fit_intercept = fit_intercept
