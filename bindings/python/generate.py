@@ -78,7 +78,7 @@ def probable(entry: dict[str, Any]) -> str:
                 learner = Learner(entry["name"], features=2, classes=2, radius=1.0, **{param["name"]: word})
                 if learner.forecast == "probabilities":
                     ways.append(f'`{param["name"]}="{word}"`')
-    return ", ".join(ways)
+    return " or ".join(filter(None, [", ".join(ways[:-1]), *ways[-1:]]))
 
 
 def bounded(entry: dict[str, Any]) -> bool:

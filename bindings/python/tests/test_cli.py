@@ -53,6 +53,40 @@ def write(path, x, y):
             out.write(json.dumps({"x": row, "y": f"class {label}"}) + "\n")
 
 
+def test_bandit_models_are_shared(tmp_path):
+    x, y = stream(300, 4, 3)
+    write(tmp_path / "first.ndjson", x[:200], y[:200])
+    write(tmp_path / "last.ndjson", x[200:], y[200:])
+    words = ["--label", "y", "--json", "--quiet", "--feedback", "bandit"]
+    settings = ["--learner", "soba", "--set", "exploration=0.1", "--scale", "none"]
+    noregret("run", tmp_path / "first.ndjson", *words, *settings, "--save", tmp_path / "model")
+    bandit = Bandit.load(tmp_path / "model")
+    assert (bandit.name, bandit.rounds, bandit.waiting) == ("soba", 200, [])
+    # Its labels go on being drawn with the generator in the file.
+    names = list(bandit.labels)
+    decisions = []
+    for row, label in zip(x[200:], y[200:], strict=True):
+        decision = bandit.decide(row)
+        bandit.feedback(decision.id, names[decision.label] == f"class {label}")
+        decisions.append(decision)
+    errors = sum(names[d.label] != f"class {label}" for d, label in zip(decisions, y[200:], strict=True))
+    more = ["--load", tmp_path / "model", "--save", tmp_path / "theirs"]
+    summary = noregret("run", tmp_path / "last.ndjson", *words, *more)[-1]
+    assert summary["errors"] == errors
+    waits = bandit.decide(x[0])
+    bandit.save(tmp_path / "ours")
+    assert Bandit.load(tmp_path / "ours").waiting == [waits.id]
+    predicted = [
+        [
+            [line["probabilities"][name] for name in names]
+            for line in noregret("predict", tmp_path / model, tmp_path / "last.ndjson", "--label", "y", "--probabilities")
+        ]
+        for model in ("ours", "theirs")
+    ]
+    np.testing.assert_array_equal(predicted[0], bandit.predict_proba(x[200:]))
+    np.testing.assert_array_equal(predicted[0], predicted[1])
+
+
 @pytest.mark.parametrize("name", ["folklore", "ogd"])
 def test_runs_and_models_are_shared(name, tmp_path):
     x, y = stream(300, 4, 3)

@@ -182,6 +182,22 @@ def test_shards_are_merged():
         Learner.merge([])
 
 
+def test_what_a_learner_tells_of_itself():
+    x, y = stream(200, 4, 3)
+    mixture = Learner("auto", features=4, classes=3, radius=1.0)
+    first = mixture.weights
+    mixture.update(x, y)
+    assert list(first) == list(mixture.weights) and first != mixture.weights and mixture.numbers == {}
+    members = [weight for name, weight in mixture.weights.items() if not name.startswith("stack")]
+    assert all(weight >= 0 for weight in members) and len(members) > 1
+    assert sum(mixture.weights.values()) == pytest.approx(1)
+    chain = Learner("adaboost-olm", features=4, classes=3, copies=5)
+    assert chain.forecast == "randomised label" and chain.weights == {}
+    chain.update(x, y)
+    assert len(chain.numbers["edges"]) == 5 and any(chain.numbers["edges"])
+    assert Learner("adaboost-olm", features=4, classes=3, play="mixture").forecast == "probabilities"
+
+
 def test_names_of_classes():
     learner = Learner("ogd", features=2, labels=["cat", "dog"], radius=1.0)
     learner.run([[1.0, 0.0], [0.0, 1.0]] * 20, ["dog", "cat"] * 20)

@@ -1057,7 +1057,7 @@ class AdaboostOlmClassifier(Classifier):
     agarwal2022folklore, Algorithm 4, Theorem 4.5.
 
     It forecasts labels, not probabilities: there is no `predict_proba` except with `play="best"`,
-    `play="last"`, `play="mixture"`, `play="vote"`.
+    `play="last"`, `play="mixture"` or `play="vote"`.
 
     Parameters
     ----------
