@@ -184,12 +184,19 @@ class Bandit:
         return self._wrap(self._core.copy())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a model file, with the decisions that wait. Raises OSError if it cannot be written."""
+        """Writes a model file, with the decisions that wait. `noregret predict` reads it, and `noregret run --load` continues it.
+
+        Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
+        """
         self._core.save(path)
 
     @classmethod
     def load(cls: type[_B], path: str | os.PathLike[str]) -> _B:
-        """The learner in a model file. Raises OSError if it cannot be read, ValueError if it is damaged."""
+        """The learner in a model file, written here or by `noregret run --feedback bandit --save`: labels go on being drawn as if
+        it had never stopped.
+
+        Raises OSError if it cannot be read, ValueError if it is no model file of a bandit learner or a damaged one.
+        """
         return cls._wrap(_core.Bandit.load(path))
 
     @classmethod
