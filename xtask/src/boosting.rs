@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::{build, run};
+use crate::{build, measure};
 
 /// Data sets, with the best linear learner that is affordable on each, and how many rows are played.
 const SETS: &[(&str, Option<u64>)] = &[
@@ -100,7 +100,7 @@ fn first(data: &Path) -> Result<String, String> {
     for (file, limit) in SETS {
         for (name, arguments) in LEARNERS {
             let limit = limit.map_or_else(String::new, |limit| format!(" --limit {limit}"));
-            let summary = run(&data.join(file), &format!("{arguments}{limit}"))?;
+            let summary = measure(&data.join(file), &format!("{arguments}{limit}"))?;
             let loss = summary.number("log_loss");
             writeln!(
                 rows,
@@ -124,7 +124,7 @@ fn weak(data: &Path) -> Result<String, String> {
         for weak in WEAK {
             let error = |copies: u64| {
                 let arguments = format!("--learner adaboost-olm --set weak={weak} --set copies={copies}");
-                run(&data.join(file), &arguments).map(|summary| summary.number("error_rate"))
+                measure(&data.join(file), &arguments).map(|summary| summary.number("error_rate"))
             };
             write!(rows, " {:.4} → {:.4} |", error(1)?, error(30)?).expect("a string");
         }
@@ -138,7 +138,7 @@ fn changes(data: &Path) -> Result<String, String> {
     for change in CHANGES {
         write!(rows, "| {} |", if change.is_empty() { "none" } else { change }).expect("a string");
         for file in TUNED_ON {
-            let summary = run(&data.join(file), &format!("--learner adaboost-olm {change}"))?;
+            let summary = measure(&data.join(file), &format!("--learner adaboost-olm {change}"))?;
             write!(rows, " {:.4} |", summary.number("error_rate")).expect("a string");
         }
         rows.push('\n');
@@ -154,7 +154,7 @@ fn cost(data: &Path) -> Result<String, String> {
         for copies in [1, 10, 30, 100, 300] {
             let arguments =
                 format!("--learner adaboost-olm --set weak={weak} --set copies={copies} --limit 20000");
-            let summary = run(&file, &arguments)?;
+            let summary = measure(&file, &arguments)?;
             write!(rows, " {:.1} |", 1e6 / summary.number("rows_per_second")).expect("a string");
         }
         rows.push('\n');

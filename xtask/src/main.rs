@@ -4,6 +4,7 @@
 
 mod bandit_tables;
 mod boosting;
+mod python;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -11,7 +12,10 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 cargo xtask TASK
 
-  test     formatting, lints, documentation, and every test, slow ones included: what CI runs
+  test     formatting, lints, documentation, and every test, slow ones included: what CI runs; with a Python, the
+           package's too
+  python   the Python package alone: lints, a wheel in an environment of its own, its tests
+  wheel    builds the Python package for users, into target/python/wheels
   results  runs the real data sets and writes results/real-data.md
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
   bandit-tables
@@ -27,7 +31,9 @@ const DATA: &str = "../shared/data";
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
-        Some("test") => test(),
+        Some("test") => test().and_then(|()| python::test()),
+        Some("python") => cargo(&["build", "--quiet", "--workspace"], &[]).and_then(|()| python::test()),
+        Some("wheel") => python::release(),
         Some("results") => results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
         Some("bandit-tables") => bandit_tables::write(&args.collect::<Vec<_>>()),
         Some("boosting") => boosting::results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
@@ -104,7 +110,7 @@ fn results(data: &Path) -> Result<(), String> {
         for learner in set.learners {
             let command = format!("noregret run {} --learner {learner}", set.file);
             println!("{command}");
-            let summary = run(&path, &format!("--learner {learner}"))?;
+            let summary = measure(&path, &format!("--learner {learner}"))?;
             let number = |key: &str| summary.number(key);
             rows += &format!(
                 "| {} | {learner} | {} | {} | {} | {:.4} | {:.4} | {:.0} | {} |\n",
@@ -152,7 +158,7 @@ fn build() -> Result<(), String> {
     cargo(&["build", "--release", "--quiet", "--package", "noregret-cli"], &[])
 }
 
-fn run(data: &Path, arguments: &str) -> Result<Summary, String> {
+fn measure(data: &Path, arguments: &str) -> Result<Summary, String> {
     let binary = PathBuf::from("target/release/noregret");
     // /usr/bin/time is not everywhere; where it is missing the memory column stays empty.
     let timed = Path::new("/usr/bin/time").exists();
@@ -180,11 +186,17 @@ fn run(data: &Path, arguments: &str) -> Result<Summary, String> {
 }
 
 fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
-    println!("$ cargo {}", args.join(" "));
-    let status = Command::new("cargo").args(args).envs(environment.iter().copied()).status();
-    match status {
+    run(Command::new("cargo").args(args).envs(environment.iter().copied()))
+}
+
+/// Runs a program, and shows how it is called.
+fn run(command: &mut Command) -> Result<(), String> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words = words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
+    println!("$ {words}");
+    match command.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("cargo {}: {status}", args.join(" "))),
-        Err(error) => Err(format!("cargo {}: {error}", args.join(" "))),
+        Ok(status) => Err(format!("{words}: {status}")),
+        Err(error) => Err(format!("{words}: {error}")),
     }
 }

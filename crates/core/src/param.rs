@@ -209,6 +209,8 @@ pub struct ParamInfo {
     pub doc: &'static [&'static str],
     /// The default, as a formula.
     pub default: &'static str,
+    /// What a value must be, to complete the sentence "must be …".
+    pub need: &'static str,
 }
 
 impl ParamInfo {
@@ -287,6 +289,7 @@ macro_rules! params {
                     name: stringify!($field),
                     doc: &[$($field_doc),*],
                     default: $default,
+                    need: <$kind as $crate::param::ParamValue>::NEED,
                 }, )*
             ];
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use noregret::example::{Batch, Features, Label, Target};
+use noregret::example::{Batch, Features, Label, Target, Truth};
 use noregret::learner::{Accepts, Classes};
 
 use crate::labels::Labels;
@@ -103,6 +103,21 @@ impl Example {
         Self { values: values.to_vec(), truth, weight: 1.0, ..Self::default() }
     }
 
+    /// Sets what is true of the example; `None` for one without a label, of weight 1.
+    pub fn set_target(&mut self, target: Option<Target<'_>>) {
+        self.weight = target.map_or(1.0, |target| target.weight);
+        self.truth = match target.map(|target| target.truth) {
+            None => OwnedTruth::Missing,
+            Some(Truth::Class(label)) => OwnedTruth::Class(label),
+            Some(Truth::Value(value)) => OwnedTruth::Value(value),
+            Some(Truth::Distribution(y)) => {
+                self.distribution.clear();
+                self.distribution.extend_from_slice(y);
+                OwnedTruth::Distribution
+            }
+        };
+    }
+
     /// Copies `other`, reusing the buffers.
     pub fn copy_from(&mut self, other: &Example) {
         self.sparse = other.sparse;
@@ -191,51 +206,131 @@ impl Encoder {
 
     /// Fills in the scaled features; with `observe`, the scaler takes note of them first.
     fn features_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
-        let shift = u32::from(self.intercept);
-        assert!(row.indices().last().is_none_or(|last| (*last as usize) < self.columns), "too many columns");
         let (indices, values) = (row.indices(), row.values());
-        out.sparse = self.sparse;
-        out.indices.clear();
-        out.values.clear();
-        if self.intercept {
-            out.values.push(1.0);
-        }
-        let at = out.values.len();
-        if self.sparse {
-            out.indices.extend((0..shift).chain(indices.iter().map(|column| column + shift)));
-            out.values.extend_from_slice(values);
+        if !observe || self.sparse {
             if observe {
                 self.scaler.observe(indices, values);
             }
-            self.scaler.scale_sparse(indices, &mut out.values[at..]);
-        } else {
-            out.values.resize(self.features(), 0.0);
-            let dense = &mut out.values[at..];
-            for (column, value) in indices.iter().zip(values) {
-                dense[*column as usize] = *value;
+            return self.transform_counted(Features::Sparse { indices, values }, out);
+        }
+        // Dense rows are noted and scaled in one pass over them.
+        assert!(indices.last().is_none_or(|last| (*last as usize) < self.columns), "too many columns");
+        self.begin(out);
+        let at = out.values.len();
+        out.values.resize(self.features(), 0.0);
+        let dense = &mut out.values[at..];
+        for (column, value) in indices.iter().zip(values) {
+            dense[*column as usize] = *value;
+        }
+        self.scaler.observe_and_scale(indices, values, dense);
+        let beyond = self.bound(out);
+        self.counted(beyond)
+    }
+
+    /// An example without features but the intercept.
+    fn begin(&self, out: &mut Example) {
+        out.sparse = self.sparse;
+        out.indices.clear();
+        out.values.clear();
+        out.set_target(None);
+        if self.intercept {
+            out.values.push(1.0);
+        }
+    }
+
+    /// Makes an unlabelled example of the features `x`, after the scaler took note of them: what [`Encoder::encode`] makes
+    /// of a row with the same numbers. For data that are in memory already; [`Example::set_target`] adds what is true.
+    ///
+    /// # Errors
+    /// What is wrong with the features. The scaler has seen them all the same.
+    ///
+    /// # Panics
+    /// If there are more columns than [`Encoder::columns`]; dense features have exactly as many.
+    pub fn encode_features(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), String> {
+        match x {
+            Features::Sparse { indices, values } => self.scaler.observe(indices, values),
+            Features::Dense(values) => {
+                out.indices.clear();
+                out.indices.extend((0u32..).take(values.len()));
+                self.scaler.observe(&out.indices, values);
             }
-            if observe {
-                self.scaler.observe_and_scale(indices, values, dense);
-            } else {
-                self.scaler.scale_dense(dense);
+        }
+        self.transform_counted(x, out)
+    }
+
+    fn transform_counted(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), String> {
+        let beyond = self.transform(x, out);
+        self.counted(beyond)
+    }
+
+    fn counted(&mut self, beyond: Result<bool, String>) -> Result<(), String> {
+        self.large_rows += u64::from(!matches!(beyond, Ok(false)));
+        beyond.map(drop)
+    }
+
+    /// Makes an unlabelled example of the features `x` with scaling as it stands. Returns whether the row is beyond the
+    /// learner's radius.
+    ///
+    /// # Errors
+    /// If the row is too large to be learnt from, or beyond the radius and [`LargeRow::Error`] says so.
+    ///
+    /// # Panics
+    /// As [`Encoder::encode_features`].
+    pub fn transform(&self, x: Features<'_>, out: &mut Example) -> Result<bool, String> {
+        let shift = u32::from(self.intercept);
+        self.begin(out);
+        let at = out.values.len();
+        match x {
+            Features::Dense(values) => assert_eq!(values.len(), self.columns, "the width of a dense row"),
+            Features::Sparse { indices, .. } => {
+                assert!(
+                    indices.last().is_none_or(|last| (*last as usize) < self.columns),
+                    "too many columns"
+                );
+            }
+        }
+        match (self.sparse, x) {
+            (true, Features::Sparse { indices, values }) => {
+                out.indices.extend((0..shift).chain(indices.iter().map(|column| column + shift)));
+                out.values.extend_from_slice(values);
+                self.scaler.scale_sparse(indices, &mut out.values[at..]);
+            }
+            (true, Features::Dense(values)) => {
+                let non_zero = (0u32..).zip(values).filter(|(_, value)| **value != 0.0);
+                for (column, value) in non_zero {
+                    out.indices.push(column);
+                    out.values.push(*value);
+                }
+                self.scaler.scale_sparse(&out.indices, &mut out.values[at..]);
+                out.indices.iter_mut().for_each(|column| *column += shift);
+                out.indices.splice(..0, 0..shift);
+            }
+            (false, x) => {
+                match x {
+                    Features::Dense(values) => out.values.extend_from_slice(values),
+                    Features::Sparse { .. } => {
+                        out.values.resize(self.features(), 0.0);
+                        x.iter().for_each(|(column, value)| out.values[at + column] = value);
+                    }
+                }
+                self.scaler.scale_dense(&mut out.values[at..]);
             }
         }
         self.bound(out)
     }
 
-    /// Looks at the norm of a row.
-    fn bound(&mut self, out: &mut Example) -> Result<(), String> {
+    /// Looks at the norm of a row: is it beyond the radius?
+    fn bound(&self, out: &mut Example) -> Result<bool, String> {
         let norm = out.features().norm_squared().sqrt();
         if norm <= self.radius * (1.0 + 1e-9) {
-            return Ok(());
+            return Ok(false);
         }
-        self.large_rows += 1;
         match self.large_row {
-            LargeRow::Warn if norm <= LARGEST_NORM => Ok(()),
+            LargeRow::Warn if norm <= LARGEST_NORM => Ok(true),
             LargeRow::Clip if norm <= LARGEST_NORM => {
                 let factor = self.radius / norm;
                 out.values.iter_mut().for_each(|value| *value *= factor);
-                Ok(())
+                Ok(true)
             }
             LargeRow::Error if norm <= LARGEST_NORM => Err(format!(
                 "the row has norm {norm:.6}; at most the learner's radius {:.6} was needed",
@@ -316,4 +411,58 @@ pub(crate) fn check_magnitudes(row: &Row) -> Result<(), String> {
 /// Puts a complaint of [`Encoder::encode`] where it belongs: at the file and line of `row`.
 pub(crate) fn row_error(source_name: &str, row: &Row, what: String) -> ReadError {
     ReadError::new(source_name, row.line, ReadErrorKind::Row(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scale::Scaling;
+
+    fn encoder(scaling: Scaling, sparse: bool) -> Encoder {
+        Encoder {
+            labels: Labels::default(),
+            classes: 0,
+            scaler: Scaler::new(scaling),
+            intercept: true,
+            sparse,
+            columns: 3,
+            accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true },
+            large_row: LargeRow::Warn,
+            radius: 2.0,
+            large_rows: 0,
+        }
+    }
+
+    #[test]
+    fn features_in_memory_become_the_examples_of_rows_that_are_read() {
+        let rows = [[0.5, 0.0, -2.0], [0.0, 0.0, 0.0], [1.5, 3.0, 0.0], [-0.5, 1.0, 4.0]];
+        for scaling in Scaling::ALL {
+            for sparse in [false, true] {
+                if sparse && scaling == Scaling::Standard {
+                    continue;
+                }
+                let mut encoders = [0; 3].map(|_| encoder(scaling, sparse));
+                for values in &rows {
+                    let mut examples = [0; 3].map(|_| Example::default());
+                    let mut row = Row::new();
+                    (0u32..).zip(values).for_each(|(column, value)| row.push(column, *value));
+                    let pairs = Features::Sparse { indices: row.indices(), values: row.values() };
+                    encoders[0].encode(&row, &mut examples[0]).expect("a good row");
+                    encoders[1]
+                        .encode_features(Features::Dense(values), &mut examples[1])
+                        .expect("a good row");
+                    encoders[2].encode_features(pairs, &mut examples[2]).expect("a good row");
+                    let [read, dense, pairs] = &examples;
+                    assert_eq!(read.features(), dense.features(), "{scaling}, sparse: {sparse}");
+                    assert_eq!(read.features(), pairs.features(), "{scaling}, sparse: {sparse}");
+                    assert_eq!(dense.target(), None);
+                }
+                assert_eq!(encoders[0].large_rows, encoders[1].large_rows);
+                assert_eq!(
+                    encoders[0].large_rows > 0,
+                    scaling == Scaling::None || scaling == Scaling::Standard
+                );
+            }
+        }
+    }
 }

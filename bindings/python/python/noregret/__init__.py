@@ -1,0 +1,13 @@
+"""Online multiclass learning with regret guarantees.
+
+`Learner` sees the truth of every round, `Bandit` only whether the label that it played was right. `noregret.learners` and
+`noregret.bandits` have one class for every algorithm, `noregret.sklearn` and `noregret.river` classifiers for scikit-learn
+and River, `noregret.coba` learners for coba.
+"""
+
+from . import bandits, learners
+from ._bandit import Bandit, Decision
+from ._core import __version__, catalogue
+from ._learner import Learner, Run
+
+__all__ = ["Bandit", "Decision", "Learner", "Run", "__version__", "bandits", "catalogue", "learners"]

@@ -1,0 +1,128 @@
+"""Whatever holds numbers, as the arrays that the compiled part takes. Copies are made only where the layout needs one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Sparse = tuple[Floats, npt.NDArray[np.uint32], Ints, int]
+Rows = Floats | Sparse
+
+
+def rows(x: Any) -> Rows:
+    """Rows of a matrix: an array of two axes, a nested list, a SciPy matrix, or a table of pandas, polars or Arrow."""
+    if type(x) is np.ndarray and x.ndim == 2 and x.dtype == np.float64 and x.flags.c_contiguous:
+        return x
+    if hasattr(x, "tocsr"):
+        return _sparse(x.tocsr())
+    array = np.ascontiguousarray(numbers(x, "x"), dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"x has {array.ndim} axes; rows and columns were needed")
+    return array
+
+
+def row(x: Any) -> Floats:
+    """One row: an array of one axis, or a list of numbers."""
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 and x.flags.c_contiguous:
+        return x
+    array = np.ascontiguousarray(numbers(x, "x"), dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"x has {array.ndim} axes; the numbers of one row were needed")
+    return array
+
+
+def is_row(x: Any) -> bool:
+    """Whether `x` is one row rather than several."""
+    if isinstance(x, np.ndarray):
+        return x.ndim == 1
+    return isinstance(x, list | tuple) and (not x or np.ndim(x[0]) == 0)
+
+
+def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
+    """Targets: numbers if `real`, else classes from 0, names of classes, or a probability vector each."""
+    array = np.asarray(y) if hasattr(y, "__array__") or not hasattr(y, "__arrow_c_stream__") else numbers(y, "y")
+    if real:
+        return np.ascontiguousarray(_numeric(array, "y"), dtype=np.float64)
+    if array.ndim == 2:
+        return np.ascontiguousarray(_numeric(array, "y"), dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"y has {array.ndim} axes; one was needed, or two for probability vectors")
+    if array.dtype.kind in "OUST":
+        return np.array([name_of(name, index) for name in array.tolist()], dtype=np.int64)
+    whole = _numeric(array, "y")
+    if whole.dtype.kind == "f":
+        wrong = np.flatnonzero(whole != np.rint(whole))
+        if wrong.size:
+            raise ValueError(f"y[{wrong[0]}] = {whole[wrong[0]]}: must be a class, a whole number from 0")
+    return np.ascontiguousarray(whole, dtype=np.int64)
+
+
+def name_of(name: Any, index: Mapping[str, int]) -> int:
+    """The class called `name`."""
+    try:
+        return index[str(name)]
+    except KeyError:
+        known = ", ".join(list(index)[:10])
+        raise ValueError(f"the label {name!r} is none of the {len(index)} known classes: {known}") from None
+
+
+def weights(weight: Any) -> Floats | None:
+    """Importance weights."""
+    if weight is None:
+        return None
+    array = np.ascontiguousarray(numbers(weight, "weight"), dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"weight has {array.ndim} axes; one was needed")
+    return array
+
+
+def numbers(x: Any, name: str) -> npt.NDArray[Any]:
+    """An array of real numbers."""
+    if not hasattr(x, "__array__") and hasattr(x, "__arrow_c_stream__"):
+        x = _from_arrow(x, name)
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths; a rectangle of numbers was needed") from None
+    return _numeric(array, name)
+
+
+def _numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} has dtype {array.dtype}; real numbers were needed")
+    return array
+
+
+def _from_arrow(x: Any, name: str) -> Any:
+    """Data that speak only the Arrow stream interface, through whichever library is there to read it."""
+    try:
+        import pyarrow
+    except ImportError:
+        try:
+            import polars
+        except ImportError:
+            raise TypeError(f"{name} is an Arrow stream; pyarrow or polars is needed to read it") from None
+        frame = polars.DataFrame(x)
+        return frame.to_numpy() if name == "x" else frame.to_series().to_numpy()
+    table = pyarrow.table(x)
+    columns = [column.to_numpy() for column in table.columns]
+    return np.column_stack(columns) if name == "x" else columns[0]
+
+
+def _sparse(x: Any) -> Sparse:
+    if not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    values = np.ascontiguousarray(_numeric(x.data, "x"), dtype=np.float64)
+    if x.indices.dtype == np.int32:
+        indices = np.ascontiguousarray(x.indices).view(np.uint32)
+    elif x.shape[1] <= 2**32:
+        indices = np.ascontiguousarray(x.indices, dtype=np.uint32)
+    else:
+        raise ValueError(f"x has {x.shape[1]} columns; at most {2**32} were needed")
+    return values, indices, np.ascontiguousarray(x.indptr, dtype=np.int64), int(x.shape[1])

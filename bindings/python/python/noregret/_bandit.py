@@ -1,0 +1,227 @@
+"""Learners that are told whether the label that they played was right."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from . import _arrays, _core
+from ._arrays import Floats
+from ._learner import Run, _restore, number_of_classes
+
+_B = TypeVar("_B", bound="Bandit")
+
+
+class Decision(NamedTuple):
+    """A label that was played, and how to speak of it later."""
+
+    label: int
+    """The class that was played."""
+    probability: float
+    """The probability with which it was played, in (0, 1]."""
+    id: int
+    """What `Bandit.feedback` takes."""
+
+
+class Bandit:
+    """A learner with bandit feedback, by its name in the registry: it plays a label, and may be told whether that was right.
+
+    Parameters
+    ----------
+    most_waiting
+        Decisions that may wait for feedback at one time; beyond that the oldest is forgotten.
+    seed
+        Seed of the labels that are drawn and of the learner's own randomness.
+    name, features, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
+        As in `noregret.Learner`.
+
+    Examples
+    --------
+    >>> from noregret import Bandit
+    >>> bandit = Bandit("soba", classes=3, features=2, exploration=0.1, seed=1)
+    >>> first = bandit.decide([1.0, 0.0])
+    >>> second = bandit.decide([0.0, 1.0])
+    >>> bandit.feedback(second.id, correct=True)
+    >>> bandit.feedback(first.id, correct=first.label == 0)
+    >>> bandit.rounds, bandit.waiting
+    (2, [])
+    """
+
+    __slots__ = ("_core", "_index")
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        features: int,
+        classes: int | None = None,
+        radius: float | None = None,
+        horizon: int | None = None,
+        seed: int = 0,
+        scale: str = "none",
+        intercept: bool = False,
+        sparse: bool = False,
+        labels: Sequence[str] | None = None,
+        memory: int = 8192,
+        most_waiting: int = 1_000_000,
+        **params: float | int | str | bool | None,
+    ) -> None:
+        names = None if labels is None else [str(label) for label in labels]
+        self._core = _core.Bandit(
+            name,
+            number_of_classes(name, classes, names),
+            features,
+            params,
+            radius=radius,
+            horizon=horizon,
+            seed=seed,
+            sparse=sparse,
+            scale=scale,
+            intercept=intercept,
+            labels=names,
+            memory=memory,
+            most_waiting=most_waiting,
+        )
+        self._index: dict[str, int] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return self._core.name
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return self._core.classes
+
+    @property
+    def features(self) -> int:
+        """Number of columns, without the intercept."""
+        return self._core.features
+
+    @property
+    def rounds(self) -> int:
+        """Rounds learnt so far."""
+        return self._core.rounds
+
+    @property
+    def params(self) -> dict[str, float | int | str | bool]:
+        """The parameters in use: those given, and the theorem's values of the others."""
+        return self._core.params
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the classes in order."""
+        return self._core.labels
+
+    @property
+    def waiting(self) -> list[int]:
+        """Ids of the decisions that wait for feedback, the oldest first."""
+        return self._core.waiting
+
+    def decide(self, x: Any) -> Decision:
+        """Plays a label for the row `x` of shape (features,).
+
+        The decision waits until `feedback` or `forget` is called with its id. Raises ValueError or TypeError for a row that
+        the learner cannot learn from; nothing is played then.
+        """
+        return Decision(*self._core.decide(_arrays.row(x)))
+
+    def feedback(self, id: int, correct: bool) -> None:
+        """Learns whether the label of decision `id` was right: late, out of order, or never.
+
+        Raises KeyError if no such decision waits.
+        """
+        self._core.feedback(id, bool(correct))
+
+    def forget(self, id: int) -> None:
+        """Lets go of decision `id`: nobody will ever say. Raises KeyError if no such decision waits."""
+        self._core.forget(id)
+
+    def predict_proba(self, x: Any) -> Floats:
+        """The distribution that a label would be drawn from: shape (classes,) for one row, (rows, classes) for rows."""
+        return self._predict(x, scores=False)
+
+    def scores(self, x: Any) -> Floats:
+        """Margins of the classes, in the shapes of `predict_proba`."""
+        return self._predict(x, scores=True)
+
+    def predict(self, x: Any) -> Any:
+        """The class with the highest score, without exploration: an int for one row, else an array of shape (rows,)."""
+        scores = self.scores(x)
+        return scores.argmax(axis=1) if scores.ndim == 2 else int(scores.argmax())
+
+    def _predict(self, x: Any, scores: bool) -> Floats:
+        if _arrays.is_row(x):
+            one: Floats = self._core.predict(_arrays.row(x)[None, :], scores)[0]
+            return one
+        return self._core.predict(_arrays.rows(x), scores)
+
+    def run(self, x: Any, y: Any, *, probabilities: bool = False, seed: int = 0) -> Run:
+        """Plays labelled rows in order and tells the learner no more than right or wrong: a simulation.
+
+        Parameters
+        ----------
+        x, y
+            Rows of shape (rows, features) and their classes or names, shape (rows,).
+        probabilities
+            Whether the distributions that labels were drawn from are kept.
+        seed
+            Seed of the draws; those of `decide` are left alone.
+
+        Returns
+        -------
+        A `noregret.Run` whose losses are probabilities of a mistake (mistakes, for learners that draw nothing).
+        """
+        if self._index is None:
+            self._index = {name: at for at, name in enumerate(self._core.labels)}
+        targets = _arrays.targets(y, False, self._index)
+        return Run(*self._core.run(_arrays.rows(x), targets, seed=seed, keep=probabilities))
+
+    def copy(self: _B) -> _B:
+        """A copy that goes its own way, with the decisions that wait."""
+        return self._wrap(self._core.copy())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a model file, with the decisions that wait. `noregret predict` reads it, and `noregret run --load` continues it.
+
+        Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
+        """
+        self._core.save(path)
+
+    @classmethod
+    def load(cls: type[_B], path: str | os.PathLike[str]) -> _B:
+        """The learner in a model file, written here or by `noregret run --feedback bandit --save`: labels go on being drawn as if
+        it had never stopped.
+
+        Raises OSError if it cannot be read, ValueError if it is no model file of a bandit learner or a damaged one.
+        """
+        return cls._wrap(_core.Bandit.load(path))
+
+    @classmethod
+    def _wrap(cls: type[_B], core: _core.Bandit) -> _B:
+        bandit = object.__new__(cls)
+        bandit._core = core
+        bandit._index = None
+        return bandit
+
+    def __copy__(self: _B) -> _B:
+        return self.copy()
+
+    def __deepcopy__(self: _B, memo: dict[int, Any]) -> _B:
+        return self.copy()
+
+    def __getstate__(self) -> bytes:
+        return self._core.to_bytes()
+
+    def __setstate__(self, state: bytes) -> None:
+        self._core = _core.Bandit.from_bytes(state)
+        self._index = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self),), self.__getstate__()
+
+    def __repr__(self) -> str:
+        kind = f"{self.name!r}, " if type(self) is Bandit else ""
+        return f"{type(self).__name__}({kind}classes={self.classes}, features={self.features}, rounds={self.rounds})"

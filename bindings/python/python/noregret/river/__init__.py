@@ -1,0 +1,6 @@
+"""Classifiers for River, one for each learner that takes in new classes and features in bounded memory; `pip install noregret[river]`."""
+
+from . import _classifiers
+from ._classifiers import *  # noqa: F403
+
+__all__ = _classifiers.__all__

@@ -1,0 +1,186 @@
+"""What the classifiers for River have in common."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from river import base
+
+from .. import _core
+from .._learner import KINDS
+
+
+class Classifier(base.MiniBatchClassifier):
+    """The methods of every classifier; parameters are those of the subclasses."""
+
+    _learner_name: ClassVar[str]
+    _own: ClassVar[tuple[str, ...]]
+
+    # Declared here, assigned in the generated `__init__` of the subclasses.
+    scale: str
+    intercept: bool
+    radius: float | None
+    seed: int
+    memory: int
+
+    def _begin(self) -> None:
+        """Nothing is known yet: neither features nor classes."""
+        self._core: _core.Learner | None = None
+        self._columns: dict[Any, int] = {}
+        binary = KINDS[self._learner_name]["classes"] == "two"
+        self._classes: dict[Any, int] = {False: 0, True: 1} if binary else {}
+
+    @property
+    def _multiclass(self) -> bool:
+        return bool(KINDS[self._learner_name]["classes"] != "two")
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+        """Learns a row.
+
+        Features and classes that come up for the first time are taken in as if they had always been there; features that
+        are missing count as 0 (before scaling). A text is the category `name=text`, None a missing value.
+
+        Parameters
+        ----------
+        x
+            Numbers and texts by name.
+        y
+            The class, any hashable; True or False for learners of two classes.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For NaN, infinity and values that are neither number nor text, or a third class of a learner of two.
+        """
+        self._learn_one(x, y, 1.0)
+
+    def _learn_one(self, x: dict[Any, Any], y: Any, w: float) -> None:
+        core, label = self._prepared(y, len(x))
+        _core.learn_mapping(core, self._columns, x, label, w)
+        self._classes.setdefault(y, label)
+
+    def _prepared(self, y: Any, columns: int) -> tuple[_core.Learner, int]:
+        """The learner, and the number of class `y`."""
+        label = self._classes.get(y)
+        if label is None:
+            if not self._multiclass:
+                raise ValueError(f"y = {y!r}: must be True or False: {self._learner_name} is binary")
+            label = len(self._classes)
+        if self._core is None:
+            self._core = _core.Learner(
+                self._learner_name,
+                2,
+                max(columns, 1),
+                {name: getattr(self, name) for name in self._own},
+                radius=self._radius(columns),
+                seed=self.seed,
+                sparse=True,
+                scale=self.scale,
+                intercept=self.intercept,
+                memory=self.memory,
+            )
+        return self._core, label
+
+    def _radius(self, columns: int) -> float | None:
+        """Rows that are not scaled here are taken to be scaled before, to values of magnitude about 1."""
+        if self.radius is None and self.scale == "none":
+            return math.sqrt(max(columns + self.intercept, 1))
+        return self.radius
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """Probabilities of the classes that have come up so far, of sum 1. Features that were never learnt are left out.
+
+        Parameters
+        ----------
+        x
+            Numbers and texts by name.
+        """
+        if self._core is None:
+            return dict.fromkeys(self._classes, 0.5)
+        return self._named(_core.predict_mapping(self._core, self._columns, x, False))
+
+    def _named(self, probabilities: list[float]) -> dict[Any, float]:
+        named = dict(zip(self._classes, probabilities, strict=False))
+        if len(named) < len(probabilities):
+            # A seat that no class has taken yet.
+            total = sum(named.values())
+            named = {label: p / total if total > 0 else 1 / len(named) for label, p in named.items()}
+        return named
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learns the rows of a pandas DataFrame in order: the same as `learn_one` for each.
+
+        Parameters
+        ----------
+        X
+            A column for each feature.
+        y
+            The classes.
+        """
+        self._learn_many(X, y, 1.0)
+
+    def _learn_many(self, X: Any, y: Any, w: Any) -> None:
+        names = list(X.columns)
+        weights = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X))
+        for row, label, weight in zip(X.itertuples(index=False, name=None), y, weights, strict=True):
+            self._learn_one(dict(zip(names, row, strict=True)), label, float(weight))
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Probabilities of the classes: a pandas DataFrame with the index of `X` and a column for each class so far."""
+        import pandas
+
+        names = list(X.columns)
+        rows = [
+            self.predict_proba_one(dict(zip(names, row, strict=True)))
+            for row in X.itertuples(index=False, name=None)
+        ]
+        return pandas.DataFrame(rows, index=X.index, columns=list(self._classes), dtype=np.float64)
+
+    @property
+    def learner(self) -> Any:
+        """The learner underneath, to save, merge or certify; None before the first row."""
+        from .. import Learner
+
+        return None if self._core is None else Learner._wrap(self._core)
+
+
+class WeightedClassifier(Classifier):
+    """The same for learners that take importance weights."""
+
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learns a row.
+
+        Features and classes that come up for the first time are taken in as if they had always been there; features that
+        are missing count as 0 (before scaling). A text is the category `name=text`, None a missing value.
+
+        Parameters
+        ----------
+        x
+            Numbers and texts by name.
+        y
+            The class, any hashable; True or False for learners of two classes.
+        w
+            Importance weight >= 0; 0 teaches nothing.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For NaN, infinity and values that are neither number nor text, or a third class of a learner of two.
+        """
+        self._learn_one(x, y, w)
+
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
+        """Learns the rows of a pandas DataFrame in order: the same as `learn_one` for each.
+
+        Parameters
+        ----------
+        X
+            A column for each feature.
+        y
+            The classes.
+        w
+            Importance weights, one for each row or one for all.
+        """
+        self._learn_many(X, y, w)

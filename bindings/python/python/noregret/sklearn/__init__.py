@@ -1,0 +1,6 @@
+"""Classifiers for scikit-learn, one for each learner that sees the truth; `pip install noregret[sklearn]`."""
+
+from . import _classifiers
+from ._classifiers import *  # noqa: F403
+
+__all__ = _classifiers.__all__

@@ -1,0 +1,361 @@
+"""What the classifiers for scikit-learn have in common."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from .. import _arrays, _core
+from .._arrays import Floats, Rows
+from .._learner import KINDS, Learner
+
+_SUITABLE = 1024
+"""Data of at most this many columns are standardised by default: that makes every row dense."""
+
+
+def _forecasts(estimator: Classifier) -> bool:
+    """Whether the learner forecasts probabilities: with some it is up to their parameters."""
+    core: _core.Learner | None = getattr(estimator, "_core", None)
+    if core is None:
+        name = estimator._learner_name
+        try:
+            core = _core.Learner(name, 2, 1, {own: getattr(estimator, own) for own in estimator._own}, radius=1.0)
+        except (TypeError, ValueError):
+            return bool(KINDS[name]["forecast"] == "probabilities")
+    return core.forecast == "probabilities"
+
+
+class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The methods of every classifier; parameters are those of the subclasses."""
+
+    _learner_name: ClassVar[str]
+    _own: ClassVar[tuple[str, ...]]
+
+    # Declared here, assigned in the generated `__init__` of the subclasses.
+    passes: int
+    scale: str
+    fit_intercept: bool
+    radius: float | None
+    random_state: Any
+    memory: int
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learns from all rows: online-to-batch.
+
+        The rows are put into an order that depends on `random_state` alone, not on the order in which they come, and learnt
+        online, `passes` times. The classifier is the learner's last state, which serves better than the random earlier state
+        that the theory of online-to-batch is about. Columns are scaled by statistics of all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, None, merge=False)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        """Learns rows in the order in which they come, once.
+
+        Columns are scaled while rows come in, with what was seen up to each. The first call of `partial_fit`, unless `fit`
+        was called before, needs `classes`. Without `radius` and with `scale="none"` the largest norm of a row of the first
+        call is taken for the radius.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All classes that may ever come up.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, classes, None)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, merge: bool) -> Any:
+        if not (isinstance(self.passes, int | np.integer) and self.passes >= 1):
+            raise ValueError(f"passes = {self.passes}: must be a whole number of at least 1")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        check_classification_targets(y)
+        self.classes_, targets = np.unique(y, return_inverse=True)
+        self._check_classes(y)
+        weights = self._check_weights(sample_weight, X)
+        if merge and weights is None:
+            weights = np.ones(len(targets))
+        X, targets, weights = _merged(X, targets.astype(np.int64), weights)
+        if len(targets) == 0:
+            raise ValueError("all sample weights are zero; at least one positive weight was needed")
+        rows = _arrays.rows(X)
+        scale = self._scale(rows)
+        seen, first, second, radius = _core.survey(rows, weights, scale, self.fit_intercept)
+        rng = check_random_state(self.random_state)
+        learner = self._learner(rows, scale, radius, len(targets) * int(self.passes), _seed(rng))
+        learner.set_scaling(seen, first, second)
+        for _ in range(int(self.passes)):
+            order = rng.permutation(len(targets))
+            learner.run(
+                _arrays.rows(X[order]),
+                targets[order],
+                None if weights is None else weights[order],
+                frozen=True,
+            )
+        self._core = learner
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
+        learner: _core.Learner | None = getattr(self, "_core", None)
+        if learner is None or not self._plain(X):
+            X, y = validate_data(
+                self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=learner is None
+            )
+            if learner is None:
+                self._start(y, classes)
+        else:
+            y = np.asarray(y)
+            if y.shape != (X.shape[0],):
+                raise ValueError(f"y has shape {y.shape}; ({X.shape[0]},) was needed")
+        if classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+            raise ValueError(f"classes = {classes!r}: must be those of the first call, {self.classes_!r}")
+        targets = self._targets(y)
+        weights = None if sample_weight is None else self._check_weights(sample_weight, X)
+        rows = _arrays.rows(X)
+        if learner is None:
+            scale = self._scale(rows)
+            radius = _core.survey(rows, None, scale, self.fit_intercept)[3] if scale == "none" else None
+            learner = self._learner(rows, scale, radius, None, _seed(check_random_state(self.random_state)))
+        learner.run(rows, targets, weights)
+        self._core = learner
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of the classes: logits of learners of probabilities, margins of the others.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Of shape (n_samples, n_classes); for two classes the score of the second minus that of the first, of shape
+        (n_samples,).
+        """
+        scores = self._predict(X, scores=True)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    @available_if(_forecasts)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, of shape (n_samples, n_classes), in the order of `classes_`.
+
+        Only learners that forecast probabilities have this method.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        """
+        return self._predict(X, scores=False)
+
+    @available_if(_forecasts)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the probabilities, of shape (n_samples, n_classes)."""
+        return np.log(self._predict(X, scores=False))
+
+    def predict(self, X: Any) -> Any:
+        """The class with the highest score of every row, of shape (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        """
+        best = self._predict(X, scores=True).argmax(axis=1)
+        return self.classes_[best]
+
+    @property
+    def n_rounds_(self) -> int:
+        """Rounds learnt so far."""
+        return self._core.rounds
+
+    @property
+    def params_(self) -> dict[str, float | int | str | bool]:
+        """The learner's parameters in use."""
+        return self._core.params
+
+    @property
+    def learner_(self) -> Learner:
+        """The learner underneath, to save, merge or certify."""
+        return Learner._wrap(self._core)
+
+    def _predict(self, X: Any, scores: bool) -> Floats:
+        check_is_fitted(self)
+        if not self._plain(X):
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        return self._core.predict(_arrays.rows(X), scores)
+
+    def _plain(self, X: Any) -> bool:
+        """Whether `X` needs no look of scikit-learn's: the compiled part checks its numbers."""
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.dtype == np.float64
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+        )
+
+    def _start(self, y: Any, classes: Any) -> None:
+        if classes is None:
+            raise ValueError("classes must be given in the first call of partial_fit")
+        check_classification_targets(y)
+        self.classes_ = np.unique(classes)
+        self._check_classes(classes)
+
+    def _check_classes(self, y: Any) -> None:
+        if len(self.classes_) < 2:
+            raise ValueError("y has one class only; the number of classes has to be greater than one")
+        if KINDS[self._learner_name]["classes"] == "two" and len(self.classes_) > 2:
+            kind = type_of_target(y, input_name="y")
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+
+    def _check_weights(self, sample_weight: Any, X: Any) -> Floats | None:
+        if sample_weight is None:
+            return None
+        checked = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return np.ascontiguousarray(checked)
+
+    def _targets(self, y: Any) -> Any:
+        at = np.searchsorted(self.classes_, y)
+        at[at == len(self.classes_)] = 0
+        wrong = np.flatnonzero(self.classes_[at] != y)
+        if wrong.size:
+            raise ValueError(f"y[{wrong[0]}] = {y[wrong[0]]!r}: must be one of the classes {self.classes_!r}")
+        return np.ascontiguousarray(at, dtype=np.int64)
+
+    def _scale(self, rows: Rows) -> str:
+        if self.scale != "auto":
+            return self.scale
+        dense = isinstance(rows, np.ndarray) and rows.shape[1] <= _SUITABLE
+        return "standard" if dense else "maxabs"
+
+    def _learner(
+        self, rows: Rows, scale: str, radius: float | None, horizon: int | None, seed: int
+    ) -> _core.Learner:
+        if self.radius is not None:
+            radius = self.radius
+        names = [str(label) for label in self.classes_]
+        return _core.Learner(
+            self._learner_name,
+            len(self.classes_),
+            self.n_features_in_,
+            {name: getattr(self, name) for name in self._own},
+            radius=radius or None,
+            horizon=horizon,
+            seed=seed,
+            sparse=not isinstance(rows, np.ndarray),
+            scale=scale,
+            intercept=bool(self.fit_intercept),
+            labels=names if len(set(names)) == len(names) else None,
+            memory=self.memory,
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_core")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = KINDS[self._learner_name]["classes"] != "two"
+        return tags
+
+
+class WeightedClassifier(Classifier):
+    """The same for learners that take importance weights."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learns from all rows: online-to-batch.
+
+        The rows are put into an order that depends on `random_state` alone, not on the order in which they come, and learnt
+        online, `passes` times. The classifier is the learner's last state, which serves better than the random earlier state
+        that the theory of online-to-batch is about. Columns are scaled by statistics of all rows.
+        Equal rows are learnt as one with the sum of their weights: a weight of 3 is the same as three rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights >= 0, by default 1.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, merge=True)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Learns rows in the order in which they come, once.
+
+        Columns are scaled while rows come in, with what was seen up to each. The first call of `partial_fit`, unless `fit`
+        was called before, needs `classes`. Without `radius` and with `scale="none"` the largest norm of a row of the first
+        call is taken for the radius.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All classes that may ever come up.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights >= 0; a row of weight 0 teaches nothing.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+
+def _seed(rng: np.random.RandomState) -> int:
+    return int(rng.randint(0, 2**31))
+
+
+def _merged(X: Any, targets: Any, weights: Floats | None) -> tuple[Any, Any, Floats | None]:
+    """The rows in an order of their own, whatever order they came in. With weights, equal rows become one, and rows of
+    weight 0 none."""
+    if weights is not None:
+        kept = np.flatnonzero(weights)
+        X, targets, weights = X[kept], targets[kept], weights[kept]
+    if len(targets) == 0:
+        return X, targets, weights
+    keys = _keys(X, targets)
+    if weights is None:
+        order = np.argsort(keys, kind="stable")
+        return X[order], targets[order], None
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    total = np.bincount(which.ravel(), weights=weights)
+    return X[first], targets[first], total.astype(np.float64)
+
+
+def _keys(X: Any, targets: Any) -> Any:
+    """One sortable item for each row and target: equal where both are, and in no other way dependent on the order."""
+    if isinstance(X, np.ndarray):
+        # Zeros of either sign are equal numbers, and their bytes should be.
+        whole = np.ascontiguousarray(np.column_stack([X + 0.0, targets.astype(np.float64)]))
+        return whole.view(np.dtype((np.void, whole.shape[1] * 8))).ravel()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    indices, data = X.indices.astype(np.int64), X.data + 0.0
+    keys = np.empty(len(targets), dtype=object)
+    for at, (start, end) in enumerate(zip(X.indptr[:-1], X.indptr[1:], strict=True)):
+        keys[at] = (indices[start:end].tobytes(), data[start:end].tobytes(), int(targets[at]))
+    return keys

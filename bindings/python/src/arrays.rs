@@ -1,0 +1,279 @@
+//! NumPy arrays and SciPy matrices as rows, targets and weights. Nothing is copied; everything is checked here, once,
+//! before a learner sees any of it.
+
+use noregret::example::{Features, Label, Target};
+use noregret::learner::{Accepts, Classes};
+use noregret_stream::encode::{Encoder, Example, LARGEST_NORM, LARGEST_WEIGHT};
+use noregret_stream::examples::Examples;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::error::{Done, Failure};
+
+/// Rows as Python hands them over: a C-contiguous array, or the three arrays of a CSR matrix and its number of columns.
+pub(crate) enum PyRows<'py> {
+    Dense(PyReadonlyArray2<'py, f64>),
+    Sparse {
+        values: PyReadonlyArray1<'py, f64>,
+        columns: PyReadonlyArray1<'py, u32>,
+        starts: PyReadonlyArray1<'py, i64>,
+        width: usize,
+    },
+}
+
+impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
+    type Error = PyErr;
+
+    fn extract(any: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(dense) = any.extract() {
+            return Ok(PyRows::Dense(dense));
+        }
+        let (values, columns, starts, width) = any.extract().map_err(|_| {
+            PyTypeError::new_err("rows: a float64 array of two axes, or (data, indices, indptr, columns)")
+        })?;
+        Ok(PyRows::Sparse { values, columns, starts, width })
+    }
+}
+
+impl PyRows<'_> {
+    /// The rows, after a look at their layout.
+    pub(crate) fn borrow(&self) -> PyResult<Rows<'_>> {
+        Ok(match self {
+            PyRows::Dense(array) => {
+                let [rows, width] = [array.shape()[0], array.shape()[1]];
+                Rows::Dense { values: array.as_slice()?, rows, width }
+            }
+            PyRows::Sparse { values, columns, starts, width } => Rows::Sparse {
+                values: values.as_slice()?,
+                columns: columns.as_slice()?,
+                starts: starts.as_slice()?,
+                width: *width,
+            },
+        })
+    }
+}
+
+/// Borrowed rows, which can leave the interpreter.
+#[derive(Clone, Copy)]
+pub(crate) enum Rows<'a> {
+    Dense { values: &'a [f64], rows: usize, width: usize },
+    Sparse { values: &'a [f64], columns: &'a [u32], starts: &'a [i64], width: usize },
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Rows::Dense { rows, .. } => *rows,
+            Rows::Sparse { starts, .. } => starts.len().saturating_sub(1),
+        }
+    }
+
+    /// Number of columns.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Rows::Dense { width, .. } | Rows::Sparse { width, .. } => *width,
+        }
+    }
+
+    /// Row `at` of checked rows.
+    pub(crate) fn row(&self, at: usize) -> Features<'a> {
+        match *self {
+            Rows::Dense { values, width, .. } => Features::Dense(&values[at * width..][..width]),
+            Rows::Sparse { values, columns, starts, .. } => {
+                let range = starts[at] as usize..starts[at + 1] as usize;
+                Features::Sparse { indices: &columns[range.clone()], values: &values[range] }
+            }
+        }
+    }
+
+    /// Checks everything that a learner of `columns` columns relies on.
+    pub(crate) fn check(&self, columns: usize) -> Done<()> {
+        let width = self.width();
+        if width != columns {
+            return Err(Failure::Value(format!("x has {width} columns; features = {columns} were needed")));
+        }
+        if let Rows::Sparse { values, columns, starts, .. } = *self {
+            let bounds = (starts.first(), starts.last());
+            let ordered = starts.windows(2).all(|pair| pair[0] <= pair[1]);
+            let whole = values.len() == columns.len() && bounds == (Some(&0), Some(&(values.len() as i64)));
+            if !(ordered && whole) {
+                return Err(Failure::Value("x: indptr, indices and data contradict each other".to_owned()));
+            }
+        }
+        (0..self.len()).try_for_each(|at| {
+            check_row(self.row(at), columns).map_err(|what| Failure::Value(format!("row {at}: {what}")))
+        })
+    }
+}
+
+/// Checks what a learner relies on in a row of `columns` columns.
+pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), String> {
+    if let Features::Sparse { indices, .. } = x
+        && (indices.windows(2).any(|pair| pair[0] >= pair[1])
+            || indices.last().is_some_and(|last| *last as usize >= columns))
+    {
+        return Err(format!("its column numbers must increase and be below {columns}"));
+    }
+    // A sum of squares is NaN, infinite or too large exactly if something is wrong.
+    if x.norm_squared() <= LARGEST_NORM * LARGEST_NORM / 4.0 {
+        return Ok(());
+    }
+    Err(match x.iter().find(|(_, value)| !value.is_finite()) {
+        Some((column, value)) => format!("column {column} has the value {value}; a finite number was needed"),
+        None => format!("its values are too large; a norm of at most {LARGEST_NORM:e} can be computed with"),
+    })
+}
+
+/// Targets as Python hands them over.
+#[derive(FromPyObject)]
+pub(crate) enum PyTargets<'py> {
+    #[pyo3(transparent)]
+    Classes(PyReadonlyArray1<'py, i64>),
+    #[pyo3(transparent)]
+    Values(PyReadonlyArray1<'py, f64>),
+    #[pyo3(transparent)]
+    Distributions(PyReadonlyArray2<'py, f64>),
+}
+
+impl PyTargets<'_> {
+    pub(crate) fn borrow(&self) -> PyResult<Targets<'_>> {
+        Ok(match self {
+            PyTargets::Classes(y) => Targets::Classes(y.as_slice()?),
+            PyTargets::Values(y) => Targets::Values(y.as_slice()?),
+            PyTargets::Distributions(y) => {
+                Targets::Distributions { values: y.as_slice()?, rows: y.shape()[0], classes: y.shape()[1] }
+            }
+        })
+    }
+}
+
+/// Borrowed targets.
+#[derive(Clone, Copy)]
+pub(crate) enum Targets<'a> {
+    Classes(&'a [i64]),
+    Values(&'a [f64]),
+    Distributions { values: &'a [f64], rows: usize, classes: usize },
+}
+
+impl<'a> Targets<'a> {
+    fn len(&self) -> usize {
+        match self {
+            Targets::Classes(y) => y.len(),
+            Targets::Values(y) => y.len(),
+            Targets::Distributions { rows, .. } => *rows,
+        }
+    }
+
+    /// Target `at` of checked targets.
+    pub(crate) fn target(&self, at: usize) -> Target<'a> {
+        match *self {
+            Targets::Classes(y) => Target::class(Label(y[at] as u32)),
+            Targets::Values(y) => Target::value(y[at]),
+            Targets::Distributions { values, classes, .. } => {
+                Target::distribution(&values[at * classes..][..classes])
+            }
+        }
+    }
+
+    /// Checks that these are `rows` targets that a learner of `classes` classes learns from.
+    pub(crate) fn check(&self, rows: usize, classes: usize, accepts: Accepts) -> Done<()> {
+        let value = |what: String| Err(Failure::Value(what));
+        if self.len() != rows {
+            return value(format!("y has {} targets for {rows} rows", self.len()));
+        }
+        match *self {
+            Targets::Classes(_) | Targets::Distributions { .. } if accepts.classes == Classes::Real => {
+                Err(Failure::Type(
+                    "y: the learner's targets are real numbers; a float array was needed".to_owned(),
+                ))
+            }
+            Targets::Values(_) if accepts.classes != Classes::Real => Err(Failure::Type(
+                "y: the learner's targets are classes; an array of whole numbers was needed".to_owned(),
+            )),
+            Targets::Classes(y) => match y.iter().position(|class| !(0..classes as i64).contains(class)) {
+                Some(at) => value(format!("y[{at}] = {}: must be a class from 0 to {}", y[at], classes - 1)),
+                None => Ok(()),
+            },
+            Targets::Values(y) => {
+                match y.iter().position(|value| !value.is_finite() || value.abs() > LARGEST_NORM) {
+                    Some(at) => value(format!(
+                        "y[{at}] = {}: must be a finite number of magnitude at most {LARGEST_NORM:e}",
+                        y[at]
+                    )),
+                    None => Ok(()),
+                }
+            }
+            Targets::Distributions { .. } if !accepts.soft_labels => Err(Failure::Type(
+                "y has two axes: the learner takes no probability vectors as labels".to_owned(),
+            )),
+            Targets::Distributions { classes: width, .. } if width != classes => {
+                value(format!("y has {width} columns; classes = {classes} were needed"))
+            }
+            Targets::Distributions { values, rows, classes } => {
+                for at in 0..rows {
+                    let y = &values[at * classes..][..classes];
+                    let total: f64 = y.iter().sum();
+                    if !(y.iter().all(|p| *p >= 0.0) && (total - 1.0).abs() <= 1e-9) {
+                        return value(format!("y[{at}] = {y:?}: must be probabilities of sum 1"));
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Checks importance weights, of which 0 teaches nothing.
+pub(crate) fn check_weights(weights: Option<&[f64]>, rows: usize, accepts: Accepts) -> Done<()> {
+    let Some(weights) = weights else { return Ok(()) };
+    if weights.len() != rows {
+        return Err(Failure::Value(format!("there are {} weights for {rows} rows", weights.len())));
+    }
+    for (at, &weight) in weights.iter().enumerate() {
+        check_weight(weight, accepts).map_err(|what| Failure::Value(format!("weight {at}: {what}")))?;
+    }
+    Ok(())
+}
+
+/// Checks one importance weight.
+pub(crate) fn check_weight(weight: f64, accepts: Accepts) -> Result<(), String> {
+    if !(0.0..=LARGEST_WEIGHT).contains(&weight) {
+        return Err(format!("the weight is {weight}; a number from 0 to {LARGEST_WEIGHT:e} was needed"));
+    }
+    if weight != 0.0 && weight != 1.0 && !accepts.weights {
+        return Err(format!("the weight is {weight}; the learner takes no importance weights"));
+    }
+    Ok(())
+}
+
+/// Checked arrays as a source of examples for the loop.
+pub(crate) struct ArrayExamples<'a> {
+    pub(crate) rows: Rows<'a>,
+    pub(crate) targets: Targets<'a>,
+    pub(crate) weights: Option<&'a [f64]>,
+    pub(crate) encoder: &'a mut Encoder,
+    /// Whether scaling stays as it is.
+    pub(crate) frozen: bool,
+    pub(crate) at: usize,
+}
+
+impl Examples for ArrayExamples<'_> {
+    fn next(&mut self, out: &mut Example) -> Result<bool, noregret_stream::ReadError> {
+        let at = self.at;
+        if at == self.rows.len() {
+            return Ok(false);
+        }
+        self.at += 1;
+        let x = self.rows.row(at);
+        let made = if self.frozen {
+            self.encoder.transform(x, out).map(|beyond| self.encoder.large_rows += u64::from(beyond))
+        } else {
+            self.encoder.encode_features(x, out)
+        };
+        made.expect("rows are checked before the loop");
+        let weight = self.weights.map_or(1.0, |weights| weights[at]);
+        out.set_target(Some(self.targets.target(at).weighted(weight)));
+        Ok(true)
+    }
+}

@@ -1,0 +1,89 @@
+//! The registry as plain Python data, for those who write code or documentation from it.
+
+use noregret::algorithm::{Forecast, Model};
+use noregret::learner::{Classes, Feedback};
+use noregret::param::Values;
+use noregret::problem::Problem;
+use noregret::registry::{ALGORITHMS, Entry};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// Every learner with its parameters, as dictionaries in the registry's order.
+#[pyfunction]
+pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let entries = ALGORITHMS.iter().map(|entry| described(py, entry));
+    PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
+}
+
+fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>> {
+    let about = entry.about;
+    let dict = PyDict::new(py);
+    dict.set_item("name", about.name)?;
+    dict.set_item("summary", about.summary)?;
+    dict.set_item("paper", about.paper.key)?;
+    dict.set_item("place", about.paper.place)?;
+    dict.set_item("guarantee", about.guarantee)?;
+    dict.set_item("cost", about.cost)?;
+    dict.set_item("memory", about.memory)?;
+    dict.set_item(
+        "feedback",
+        match entry.feedback {
+            Feedback::Full => "full",
+            Feedback::Bandit => "bandit",
+            Feedback::Either => "either",
+            Feedback::Experts => "experts",
+        },
+    )?;
+    dict.set_item("forecast", forecast_name(about.forecast))?;
+    dict.set_item(
+        "classes",
+        match about.accepts.classes {
+            Classes::Any => "any",
+            Classes::Two => "two",
+            Classes::Real => "real",
+        },
+    )?;
+    dict.set_item("soft_labels", about.accepts.soft_labels)?;
+    dict.set_item("weights", about.accepts.weights)?;
+    let typical = typical(entry);
+    dict.set_item("general", typical.is_some())?;
+    dict.set_item("grows", typical.is_some_and(|mut learner| grows(&mut *learner)))?;
+    let params = PyList::empty(py);
+    for param in entry.params {
+        let described = PyDict::new(py);
+        described.set_item("name", param.name)?;
+        described.set_item("meaning", param.summary())?;
+        described.set_item("default", param.default)?;
+        described.set_item("need", param.need)?;
+        params.append(described)?;
+    }
+    dict.set_item("params", params)?;
+    Ok(dict)
+}
+
+/// What a forecast is called.
+pub(crate) fn forecast_name(forecast: Forecast) -> &'static str {
+    match forecast {
+        Forecast::Probabilities => "probabilities",
+        Forecast::Label => "label",
+        Forecast::RandomisedLabel => "randomised label",
+        Forecast::Value => "value",
+    }
+}
+
+/// The learner for a problem of ordinary size, if the algorithm can be made for one by default: some cannot.
+fn typical(entry: &Entry) -> Option<Box<dyn Model>> {
+    let classes = match entry.about.accepts.classes {
+        Classes::Any => 3,
+        Classes::Two => 2,
+        Classes::Real => 1,
+    };
+    entry.make(&Values::new(), Problem::new(classes, 20).with_radius(1.0), 0).ok()
+}
+
+/// Whether a learner takes in new features, and new classes as far as its kind has any.
+fn grows(learner: &mut dyn Model) -> bool {
+    let more = usize::from(learner.about().accepts.classes == Classes::Any);
+    let problem = learner.problem().clone();
+    learner.grow(problem.classes + more, problem.features + 1)
+}

@@ -1,0 +1,30 @@
+//! The compiled part of the Python package: the registry's learners over NumPy arrays.
+//!
+//! Everything that people meet is Python (`python/noregret/`); this crate borrows arrays, checks them once, releases the
+//! interpreter and calls `noregret-stream`, so that an array, a row and the command line take the same way. Nothing here
+//! names a learner.
+
+use pyo3::prelude::*;
+
+mod arrays;
+mod bandit;
+mod catalogue;
+mod error;
+mod learner;
+mod making;
+mod mapping;
+mod record;
+mod survey;
+mod values;
+
+/// The compiled part of noregret; its face is the package around it.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<learner::Learner>()?;
+    module.add_class::<bandit::Bandit>()?;
+    module.add_function(wrap_pyfunction!(mapping::learn_mapping, module)?)?;
+    module.add_function(wrap_pyfunction!(mapping::predict_mapping, module)?)?;
+    module.add_function(wrap_pyfunction!(survey::survey, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)
+}

@@ -1,0 +1,112 @@
+//! Rows as dictionaries, as River has them: features come and go, and a text is a category.
+
+use noregret::example::{Features, Label, Target};
+use noregret::prediction::Prediction;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyString};
+
+use crate::arrays::{check_row, check_weights};
+use crate::error::{Done, Failure};
+use crate::learner::Learner;
+
+/// A row: known features in order of column, and those that have no column yet.
+struct Mapped<'py> {
+    known: Vec<(u32, f64)>,
+    new: Vec<(Bound<'py, PyAny>, f64)>,
+}
+
+/// Finds the columns of a row's features. A missing value (None) is no feature, a text is the category `name=text`.
+fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Mapped<'py>> {
+    let mut mapped = Mapped { known: Vec::with_capacity(x.len()), new: Vec::new() };
+    for (name, value) in x {
+        if value.is_none() {
+            continue;
+        }
+        let (name, value) = match value.cast::<PyString>() {
+            Ok(text) => (PyString::new(x.py(), &format!("{}={text}", name.str()?)).into_any(), 1.0),
+            Err(_) => match value.extract::<f64>() {
+                Ok(number) => (name, number),
+                Err(_) if value.is_instance_of::<PyBool>() => (name, f64::from(u8::from(value.is_truthy()?))),
+                Err(_) => {
+                    return Err(PyTypeError::new_err(format!(
+                        "feature {} is {}; a number or a text was needed",
+                        name.repr()?,
+                        value.repr()?
+                    )));
+                }
+            },
+        };
+        if !value.is_finite() {
+            return Err(Failure::Value(format!(
+                "feature {} has the value {value}; a finite number was needed",
+                name.repr()?
+            ))
+            .into());
+        }
+        match columns.get_item(&name)? {
+            Some(column) => mapped.known.push((column.extract()?, value)),
+            None => mapped.new.push((name, value)),
+        }
+    }
+    Ok(mapped)
+}
+
+/// The row as a learner takes it: columns increasing, no zeros.
+fn sorted(mut entries: Vec<(u32, f64)>) -> (Vec<u32>, Vec<f64>) {
+    entries.sort_unstable_by_key(|(column, _)| *column);
+    entries.into_iter().filter(|(_, value)| *value != 0.0).unzip()
+}
+
+/// Learns a dictionary; there may be one class more than so far. Features without a column get the next ones, in alphabetical order, so that the order in which a row
+/// names its features decides nothing.
+#[pyfunction]
+pub(crate) fn learn_mapping<'py>(
+    py: Python<'py>,
+    learner: &Learner,
+    columns: &Bound<'py, PyDict>,
+    x: &Bound<'py, PyDict>,
+    label: u32,
+    weight: f64,
+) -> PyResult<()> {
+    let Mapped { mut known, new } = map(columns, x)?;
+    let mut named = Vec::with_capacity(new.len());
+    for (name, value) in new {
+        named.push((name.str()?.to_str()?.to_owned(), name, value));
+    }
+    named.sort_by(|a, b| a.0.cmp(&b.0));
+    let first = columns.len();
+    known.extend((first as u32..).zip(&named).map(|(column, (_, _, value))| (column, *value)));
+    let (indices, values) = sorted(known);
+    let count = first + named.len();
+    learner.write(py, |inner| -> Done<()> {
+        let x = Features::Sparse { indices: &indices, values: &values };
+        check_row(x, count)?;
+        check_weights(Some(&[weight]), 1, inner.learner.about().accepts)?;
+        let classes = inner.learner.problem().classes.max(label as usize + 1);
+        learner.grow_to(inner, classes, count.max(inner.encoder.columns))?;
+        learner.learn_checked(inner, x, Target::class(Label(label)).weighted(weight))
+    })?;
+    for (column, (_, name, _)) in (first..).zip(&named) {
+        columns.set_item(name, column)?;
+    }
+    Ok(())
+}
+
+/// Probabilities (or scores) of a dictionary. Features without a column are unknown and left out.
+#[pyfunction]
+pub(crate) fn predict_mapping<'py>(
+    py: Python<'py>,
+    learner: &Learner,
+    columns: &Bound<'py, PyDict>,
+    x: &Bound<'py, PyDict>,
+    scores: bool,
+) -> PyResult<Vec<f64>> {
+    let (indices, values) = sorted(map(columns, x)?.known);
+    Ok(learner.read(py, |inner| -> Done<Vec<f64>> {
+        let x = Features::Sparse { indices: &indices, values: &values };
+        check_row(x, inner.encoder.columns)?;
+        let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
+        Ok(learner.predict_checked(inner, x, list))
+    })?)
+}

@@ -1,0 +1,96 @@
+//! A look at all rows before the first is learnt, for data that are in memory as a whole.
+
+use noregret::learner::{Accepts, Classes};
+use noregret_stream::encode::Encoder;
+use noregret_stream::encode::{Example, LargeRow};
+use noregret_stream::labels::Labels;
+use noregret_stream::scale::{Scaler, Scaling};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+use crate::arrays::{PyRows, Rows};
+use crate::error::Done;
+use crate::making::scaling;
+
+/// The number of rows, the two lists of a scaler that has seen all of them, and the largest norm of a scaled row.
+type Survey = (u64, Vec<f64>, Vec<f64>, f64);
+
+/// Scaling statistics of `rows`, in which a row of weight w counts as w rows, and the largest Euclidean norm of a row so
+/// scaled, intercept included.
+#[pyfunction]
+#[pyo3(signature = (rows, weights, scale, intercept))]
+pub(crate) fn survey<'py>(
+    py: Python<'py>,
+    rows: PyRows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    scale: &str,
+    intercept: bool,
+) -> PyResult<Survey> {
+    let (rows, scaling) = (rows.borrow()?, scaling(scale)?);
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    Ok(py.detach(|| look(rows, weights, scaling, intercept))?)
+}
+
+fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bool) -> Done<Survey> {
+    let columns = rows.width();
+    rows.check(columns)?;
+    let (first, second) = match scaling {
+        Scaling::None | Scaling::Unit => (Vec::new(), Vec::new()),
+        Scaling::MaxAbs => (largest(rows, columns), Vec::new()),
+        Scaling::Standard => moments(rows, weights, columns),
+    };
+    let encoder = Encoder {
+        labels: Labels::default(),
+        classes: 0,
+        scaler: Scaler::from_state(scaling, rows.len() as u64, first, second),
+        intercept,
+        sparse: scaling != Scaling::Standard && matches!(rows, Rows::Sparse { .. }),
+        columns,
+        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true },
+        large_row: LargeRow::Warn,
+        radius: f64::INFINITY,
+        large_rows: 0,
+    };
+    let mut example = Example::default();
+    let mut radius: f64 = 0.0;
+    for at in 0..rows.len() {
+        encoder.transform(rows.row(at), &mut example)?;
+        radius = radius.max(example.features().norm_squared());
+    }
+    let (rows, first, second) = encoder.scaler.state();
+    Ok((rows, first.to_vec(), second.to_vec(), radius.sqrt() * (1.0 + 1e-12)))
+}
+
+/// The largest magnitude of every column.
+fn largest(rows: Rows<'_>, columns: usize) -> Vec<f64> {
+    let mut largest = vec![0.0_f64; columns];
+    for at in 0..rows.len() {
+        for (column, value) in rows.row(at).iter() {
+            largest[column] = largest[column].max(value.abs());
+        }
+    }
+    largest
+}
+
+/// The mean of every column, and the sum of squared deviations from it as if all weights were their mean.
+fn moments(rows: Rows<'_>, weights: Option<&[f64]>, columns: usize) -> (Vec<f64>, Vec<f64>) {
+    let weight = |at: usize| weights.map_or(1.0, |weights| weights[at]);
+    let total: f64 = (0..rows.len()).map(weight).sum();
+    let mut row = vec![0.0; columns];
+    let (mut means, mut squares) = (vec![0.0; columns], vec![0.0; columns]);
+    let mut seen = 0.0;
+    for at in (0..rows.len()).filter(|at| weight(*at) > 0.0) {
+        row.fill(0.0);
+        rows.row(at).iter().for_each(|(column, value)| row[column] = value);
+        seen += weight(at);
+        for ((value, mean), squares) in row.iter().zip(&mut means).zip(&mut squares) {
+            // West's recursion: Welford's with weights.
+            let deviation = value - *mean;
+            *mean += deviation * (weight(at) / seen);
+            *squares += weight(at) * deviation * (value - *mean);
+        }
+    }
+    let scale = rows.len() as f64 / if total > 0.0 { total } else { 1.0 };
+    squares.iter_mut().for_each(|squares| *squares *= scale);
+    (means, squares)
+}

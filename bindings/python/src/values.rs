@@ -1,0 +1,49 @@
+//! Parameter values between Python and the registry.
+
+use noregret::param::{Value, Values};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
+
+/// Reads keywords; `None` means the theorem's default.
+pub(crate) fn from_python(params: &Bound<'_, PyDict>) -> PyResult<Values> {
+    let mut values = Values::new();
+    for (name, value) in params {
+        if !value.is_none() {
+            values.insert(name.extract()?, value_from(&value)?);
+        }
+    }
+    Ok(values)
+}
+
+fn value_from(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(Value::Bool(flag.is_true()));
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Value::from(&*text.to_str()?.to_owned()));
+    }
+    if !value.is_instance_of::<PyFloat>()
+        && let Ok(number) = value.extract::<u64>()
+    {
+        return Ok(Value::Integer(number));
+    }
+    Ok(Value::from(value.extract::<f64>()?))
+}
+
+/// The parameters in use.
+pub(crate) fn to_python<'py>(py: Python<'py>, values: &Values) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in values {
+        match value {
+            Value::Bool(value) => dict.set_item(name, value)?,
+            Value::Integer(value) => dict.set_item(name, value)?,
+            Value::Float(value) => dict.set_item(name, value)?,
+            // Infinity and NaN are texts, since JSON has neither.
+            Value::Text(text) => match text.parse::<f64>() {
+                Ok(number) => dict.set_item(name, number)?,
+                Err(_) => dict.set_item(name, text)?,
+            },
+        }
+    }
+    Ok(dict)
+}

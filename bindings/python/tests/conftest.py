@@ -1,0 +1,35 @@
+"""Data that tests share, made on the spot."""
+
+import numpy as np
+import pytest
+
+from noregret import catalogue
+
+
+def stream(rows, features, classes, seed=0):
+    """Rows of norm at most 1 and classes of a random linear softmax."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rows, features))
+    x /= np.maximum(1.0, np.linalg.norm(x, axis=1, keepdims=True))
+    logits = 6 * x @ rng.standard_normal((features, classes))
+    y = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return x, y
+
+
+def entries(*feedback):
+    """Learners of the registry that can be made for any problem, by what they are told."""
+    return [entry for entry in catalogue() if entry["feedback"] in feedback]
+
+
+def classes_of(entry):
+    return {"any": 3, "two": 2, "real": 1}[entry["classes"]]
+
+
+def dimension_of(entry):
+    """As many features as the learner can do with."""
+    return 5 if entry["general"] or entry["feedback"] == "bandit" else 2
+
+
+@pytest.fixture
+def data():
+    return stream

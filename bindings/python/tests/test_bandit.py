@@ -1,0 +1,112 @@
+"""`noregret.Bandit`: decisions, and feedback that is late, out of order, or never comes."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from conftest import classes_of, entries, stream
+
+from noregret import Bandit, Decision, bandits
+
+each = pytest.mark.parametrize("entry", entries("bandit", "either"), ids=lambda entry: entry["name"])
+
+
+def made(entry, **params):
+    return Bandit(entry["name"], features=3, classes=classes_of(entry), radius=1.0, seed=1, **params)
+
+
+def play(bandit, x, y):
+    decisions = []
+    for row, label in zip(x, y, strict=True):
+        decision = bandit.decide(row)
+        bandit.feedback(decision.id, decision.label == label)
+        decisions.append(decision)
+    return decisions
+
+
+@each
+def test_feedback_at_once_is_a_run(entry):
+    x, y = stream(60, 3, classes_of(entry))
+    by_hand, run = made(entry), made(entry)
+    decisions = play(by_hand, x, y)
+    seen = run.run(x, y, seed=1, probabilities=True)
+    np.testing.assert_array_equal([decision.label for decision in decisions], seen.played)
+    played = seen.probabilities[np.arange(60), seen.played]
+    np.testing.assert_allclose([decision.probability for decision in decisions], played, rtol=1e-12)
+    np.testing.assert_array_equal(by_hand.scores(x), run.scores(x))
+    assert by_hand.rounds == run.rounds == 60
+
+
+@each
+def test_copies_pickles_and_files_go_on_with_what_waits(entry, tmp_path):
+    x, y = stream(60, 3, classes_of(entry))
+    bandit = made(entry)
+    play(bandit, x[:30], y[:30])
+    late = [bandit.decide(row) for row in x[30:35]]
+    bandit.save(tmp_path / "model")
+    others = [bandit.copy(), copy.deepcopy(bandit), pickle.loads(pickle.dumps(bandit)), Bandit.load(tmp_path / "model")]
+    results = []
+    for each_one in (bandit, *others):
+        for decision, label in reversed(list(zip(late, y[30:35], strict=True))):
+            each_one.feedback(decision.id, decision.label == label)
+        results.append(play(each_one, x[35:], y[35:]))
+    assert all(result == results[0] for result in results)
+
+
+@each
+def test_every_learner_has_a_class_with_its_parameters(entry):
+    kind = getattr(bandits, "".join(word.capitalize() for word in entry["name"].split("-")))
+    bandit = kind(features=3, classes=classes_of(entry), radius=1.0, seed=1)
+    assert bandit.params == made(entry).params and bandit.name == entry["name"]
+
+
+def test_feedback_may_come_in_any_order_or_never():
+    bandit = Bandit("soba", features=2, classes=3, exploration=0.1)
+    first, second, third = (bandit.decide([1.0, at]) for at in range(3))
+    assert isinstance(first, Decision) and (first.id, second.id, third.id) == (0, 1, 2)
+    assert 0 < first.probability <= 1
+    bandit.feedback(third.id, True)
+    bandit.feedback(first.id, np.bool_(False))
+    assert bandit.waiting == [second.id] and bandit.rounds == 2
+    bandit.forget(second.id)
+    for id in (first.id, second.id, 99):
+        with pytest.raises(KeyError, match=f"no decision {id} waits for feedback"):
+            bandit.feedback(id, True)
+    with pytest.raises(KeyError):
+        bandit.forget(first.id)
+    assert bandit.waiting == [] and bandit.rounds == 2
+
+
+def test_the_oldest_is_forgotten_when_too_many_wait():
+    bandit = Bandit("soba", features=1, classes=2, most_waiting=3)
+    ids = [bandit.decide([1.0]).id for _ in range(5)]
+    assert bandit.waiting == ids[2:]
+
+
+def test_labels_are_drawn_by_their_probabilities():
+    bandit = Bandit("banditron", features=1, classes=4, exploration=0.4, seed=5)
+    p = bandit.predict_proba([1.0])
+    np.testing.assert_allclose(sorted(p), [0.1, 0.1, 0.1, 0.7])
+    drawn = np.bincount([bandit.decide([1.0]).label for _ in range(20000)], minlength=4) / 20000
+    np.testing.assert_allclose(drawn, p, atol=0.015)
+    assert bandit.predict([1.0]) == p.argmax() and bandit.predict([[1.0]]).tolist() == [p.argmax()]
+
+
+def test_learning_pays():
+    x, y = stream(3000, 5, 3)
+    bandit = Bandit("soba", features=5, classes=3, exploration=0.1, seed=1, scale="standard", intercept=True)
+    run = bandit.run(x, y)
+    assert (run.played[2000:] != y[2000:]).mean() < 0.5 < (run.played[:50] != y[:50]).mean()
+    assert run.rates["error_rate"] == (run.played != y).mean()
+
+
+def test_bad_rows_are_not_played():
+    bandit = Bandit("soba", features=2, classes=3)
+    with pytest.raises(ValueError, match="x: column 0 has the value NaN"):
+        bandit.decide([float("nan"), 1.0])
+    with pytest.raises(ValueError, match="x has 1 numbers; features = 2"):
+        bandit.decide([1.0])
+    with pytest.raises(ValueError, match="must be a class from 0 to 2"):
+        bandit.run([[0.0, 1.0]], [3])
+    assert bandit.waiting == [] and bandit.rounds == 0

@@ -1,0 +1,40 @@
+"""Every example in the documentation is run."""
+
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import noregret
+
+HERE = Path(__file__).parent.parent
+NEEDS = {"noregret.sklearn": "sklearn", "noregret.river": "river", "noregret.coba": "coba"}
+MODULES = ["noregret", *(m.name for m in pkgutil.walk_packages(noregret.__path__, "noregret.", onerror=lambda _: None))]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    for module, library in NEEDS.items():
+        if name.startswith(module):
+            pytest.importorskip(library)
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_pages(page, tmp_path, monkeypatch):
+    for library in NEEDS.values():
+        pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testfile(str(HERE / page), module_relative=False)
+    assert result.attempted > 5 and result.failed == 0
+
+
+def test_everything_public_is_documented():
+    undocumented = []
+    for kind in (noregret.Learner, noregret.Bandit, noregret.Run, noregret.Decision):
+        for name in dir(kind):
+            if not name.startswith("_") and not getattr(kind, name).__doc__:
+                undocumented.append(f"{kind.__name__}.{name}")
+    assert undocumented == []

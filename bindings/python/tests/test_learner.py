@@ -1,0 +1,217 @@
+"""`noregret.Learner`: what it computes, for every learner of the registry."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from conftest import classes_of, dimension_of, entries, stream
+
+from noregret import Learner, learners
+
+FULL = entries("full", "either")
+
+
+def problem(entry, rows=60, seed=0):
+    """A learner, rows and targets."""
+    d, k = dimension_of(entry), classes_of(entry)
+    x, y = stream(rows, d, max(k, 2), seed)
+    y = x @ np.arange(1.0, d + 1) if k == 1 else y
+    return Learner(entry["name"], features=d, classes=k, radius=1.0), x, y
+
+
+each = pytest.mark.parametrize("entry", FULL, ids=lambda entry: entry["name"])
+
+
+@each
+def test_rows_one_by_one_are_an_array_bit_for_bit(entry):
+    learner, x, y = problem(entry)
+    one_by_one, ahead = learner.copy(), learner.copy()
+    run = learner.run(x, y, look_ahead=False, probabilities=True)
+    seen = []
+    for row, target in zip(x, y, strict=True):
+        seen.append(one_by_one.predict_proba(row) if entry["classes"] != "real" else one_by_one.scores(row))
+        one_by_one.learn_one(row, target)
+    np.testing.assert_array_equal(np.array(seen), run.probabilities)
+    np.testing.assert_array_equal(learner.scores(x), one_by_one.scores(x))
+    faster = ahead.run(x, y, probabilities=True)
+    np.testing.assert_allclose(faster.probabilities, run.probabilities, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(faster.losses, run.losses, rtol=1e-9, atol=1e-9)
+    assert learner.rounds == ahead.rounds == len(x)
+
+
+@each
+def test_learning_without_predicting_first_is_the_same(entry):
+    learner, x, y = problem(entry)
+    other = learner.copy()
+    for row, target in zip(x, y, strict=True):
+        learner.predict_proba(x[0])
+        learner.learn_one(row, target)
+    other.update(x, y, look_ahead=False)
+    np.testing.assert_array_equal(learner.scores(x), other.scores(x))
+
+
+@each
+def test_copies_pickles_and_files_continue_bit_for_bit(entry, tmp_path):
+    learner, x, y = problem(entry)
+    learner.update(x[:37], y[:37], look_ahead=False)
+    learner.save(tmp_path / "model.safetensors")
+    others = [
+        learner.copy(),
+        copy.deepcopy(learner),
+        pickle.loads(pickle.dumps(learner)),
+        Learner.load(tmp_path / "model.safetensors"),
+    ]
+    run = learner.run(x[37:], y[37:], look_ahead=False)
+    for other in others:
+        np.testing.assert_array_equal(other.run(x[37:], y[37:], look_ahead=False).losses, run.losses)
+        assert type(other) is Learner and other.params == learner.params
+
+
+@each
+def test_every_learner_has_a_class_with_its_parameters(entry):
+    made = getattr(learners, "".join(word.capitalize() for word in entry["name"].split("-")))
+    learner = made(features=dimension_of(entry), classes=classes_of(entry), radius=1.0)
+    by_name, x, y = problem(entry)
+    assert learner.params == by_name.params
+    np.testing.assert_array_equal(learner.run(x, y).losses, by_name.run(x, y).losses)
+    again = pickle.loads(pickle.dumps(learner))
+    assert type(again) is made and again.rounds == len(x)
+
+
+@each
+def test_sparse_rows_are_dense_rows(entry):
+    scipy = pytest.importorskip("scipy.sparse")
+    learner, x, y = problem(entry)
+    x = np.where(np.abs(x) < 0.3, 0.0, x)
+    other = learner.copy()
+    run, sparse = learner.run(x, y), other.run(scipy.csr_array(x), y)
+    np.testing.assert_allclose(sparse.losses, run.losses, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(other.scores(scipy.csr_matrix(x)), learner.scores(x), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", ["unit", "maxabs", "standard"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_scaling_is_online(scale, intercept):
+    x, y = stream(80, 4, 3)
+    x = x * np.array([1.0, 100.0, 0.01, 1.0]) + np.array([5.0, 0.0, 0.0, 0.0])
+    learner = Learner("ogd", features=4, classes=3, scale=scale, intercept=intercept)
+    run = learner.run(x, y, probabilities=True)
+
+    def scaled(t):
+        seen, row = x[: t + 1], x[t]
+        if scale == "unit":
+            row = row / np.linalg.norm(row)
+        elif scale == "maxabs":
+            row = row / np.abs(seen).max(axis=0)
+        else:
+            deviation = seen.std(axis=0)
+            still = deviation <= 1e-12 * np.abs(seen.mean(axis=0))
+            row = np.where(still, 0.0, (row - seen.mean(axis=0)) / np.where(still, 1.0, deviation)).clip(-5, 5)
+        return np.concatenate([[1.0], row]) if intercept else row
+
+    by_hand = Learner("ogd", features=4 + intercept, classes=3, radius=learner.radius)
+    rows = np.array([scaled(t) for t in range(len(x))])
+    np.testing.assert_allclose(by_hand.run(rows, y, probabilities=True).probabilities, run.probabilities, atol=1e-9)
+
+
+def test_weights_and_soft_labels():
+    x, y = stream(50, 4, 3)
+    soft, hard, twice = (Learner("ogd", features=4, classes=3, radius=1.0) for _ in range(3))
+    soft.update(x, np.eye(3)[y])
+    hard.update(x, y)
+    np.testing.assert_allclose(soft.scores(x), hard.scores(x), rtol=1e-12)
+    weight = np.where(np.arange(50) % 5 == 0, 0.0, 1.0)
+    run = twice.run(x, y, weight)
+    assert np.isnan(run.losses[::5]).all() and np.isfinite(np.delete(run.losses, np.s_[::5])).all()
+    assert run.rates["rounds"] == twice.rounds == 40
+
+
+def test_losses_are_those_of_the_probabilities():
+    x, y = stream(200, 4, 3)
+    run = Learner("folklore", features=4, classes=3, radius=1.0).run(x, y, probabilities=True)
+    np.testing.assert_allclose(run.losses, -np.log(run.probabilities[np.arange(200), y]), atol=1e-12)
+    assert run.rates["log_loss"] == pytest.approx(run.losses.mean(), rel=1e-12)
+    assert run.rates["errors"] == (run.played != y).sum()
+    np.testing.assert_array_equal(run.played, run.probabilities.argmax(axis=1))
+
+
+def test_the_certificate_is_between_regret_and_bound():
+    x, y = stream(400, 3, 3)
+    learner = Learner("folklore", features=3, classes=3, radius=1.0, norm=5)
+    loss = learner.run(x, y).losses.sum()
+    # Any predictor of the ball will do; the best one found by a few steps of gradient descent is close.
+    w = np.zeros((3, 3))
+    for _ in range(2000):
+        p = np.exp(x @ w.T)
+        p /= p.sum(axis=1, keepdims=True)
+        w -= 0.01 * (p - np.eye(3)[y]).T @ x
+        w *= np.minimum(1.0, 5 / np.linalg.norm(w, axis=1, keepdims=True))
+    p = np.exp(x @ w.T)
+    best = -np.log(p[np.arange(400), y] / p.sum(axis=1)).sum()
+    assert loss - best <= learner.certificate() <= learner.regret_bound()
+    learner.learn_one([3.0, 0.0, 0.0], 0)
+    assert learner.large_rows == 1
+    with pytest.raises(ValueError, match="void: 1 rows were beyond the learner's radius 1"):
+        learner.certificate()
+
+
+def test_no_guarantee_has_a_reason():
+    perceptron = Learner("perceptron", features=2, classes=2)
+    with pytest.raises(ValueError, match="perceptron keeps no certificate"):
+        perceptron.certificate()
+    with pytest.raises(ValueError, match="perceptron has no bound"):
+        perceptron.regret_bound()
+
+
+def test_shards_are_merged():
+    x, y = stream(300, 4, 3)
+    shards = [Learner("folklore", features=4, classes=3, radius=1.0) for _ in range(3)]
+    for at, shard in enumerate(shards):
+        shard.update(x[at::3], y[at::3])
+    merged = Learner.merge(shards)
+    assert merged.rounds == 300 and [shard.rounds for shard in shards] == [100, 100, 100]
+    assert (merged.predict(x) == y).mean() > 0.5
+    again = Learner.merge(shards[::-1], how="lambda-once")
+    assert not np.array_equal(again.scores(x), merged.scores(x))
+    with pytest.raises(ValueError, match="classes = 2: must be 3"):
+        Learner.merge([shards[0], Learner("folklore", features=4, classes=2, radius=1.0)])
+    with pytest.raises(ValueError, match="ogd cannot be merged"):
+        Learner.merge([Learner("ogd", features=4, classes=3)] * 2)
+    with pytest.raises(ValueError, match="nothing to merge"):
+        Learner.merge([])
+
+
+def test_what_a_learner_tells_of_itself():
+    x, y = stream(200, 4, 3)
+    mixture = Learner("auto", features=4, classes=3, radius=1.0)
+    first = mixture.weights
+    mixture.update(x, y)
+    assert list(first) == list(mixture.weights) and first != mixture.weights and mixture.numbers == {}
+    members = [weight for name, weight in mixture.weights.items() if not name.startswith("stack")]
+    assert all(weight >= 0 for weight in members) and len(members) > 1
+    assert sum(mixture.weights.values()) == pytest.approx(1)
+    chain = Learner("adaboost-olm", features=4, classes=3, copies=5)
+    assert chain.forecast == "randomised label" and chain.weights == {}
+    chain.update(x, y)
+    assert len(chain.numbers["edges"]) == 5 and any(chain.numbers["edges"])
+    assert Learner("adaboost-olm", features=4, classes=3, play="mixture").forecast == "probabilities"
+
+
+def test_names_of_classes():
+    learner = Learner("ogd", features=2, labels=["cat", "dog"], radius=1.0)
+    learner.run([[1.0, 0.0], [0.0, 1.0]] * 20, ["dog", "cat"] * 20)
+    learner.learn_one([1.0, 0.0], "dog")
+    assert learner.labels[learner.predict([1.0, 0.0])] == "dog"
+    with pytest.raises(ValueError, match="'bird' is none of the 2 known classes: cat, dog"):
+        learner.learn_one([1.0, 0.0], "bird")
+    assert learner.rounds == 41
+
+
+def test_repr_and_facts():
+    learner = Learner("folklore", features=4, classes=3, norm=2.5, radius=2.0, seed=3)
+    assert repr(learner) == "Learner('folklore', classes=3, features=4, rounds=0)"
+    assert repr(learners.Ogd(features=4, classes=3)) == "Ogd(classes=3, features=4, rounds=0)"
+    assert learner.params["norm"] == 2.5 and learner.params["radius"] == 2.0 and learner.radius == 2.0
+    assert learner.labels == ["0", "1", "2"] and learner.columns == ["0", "1", "2", "3"]
+    assert learner.__sizeof__() == object.__sizeof__(learner) and learner._core.__sizeof__() > 8 * 8 * 8

@@ -1,0 +1,129 @@
+"""The classifiers in River: its own checks, and what they do not ask."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("river")
+
+from river import checks, compose, datasets, evaluate, metrics, preprocessing
+
+from noregret import Learner, catalogue
+from noregret import river as face
+
+CLASSIFIERS = [getattr(face, name) for name in face.__all__]
+each = pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
+
+
+def all_checks():
+    for kind in CLASSIFIERS:
+        for check in checks.yield_checks(kind()):
+            yield pytest.param(kind, check, id=f"{kind.__name__}-{check.__name__}")
+
+
+@pytest.mark.parametrize(("kind", "check"), list(all_checks()))
+def test_rivers_checks(kind, check):
+    check(kind())
+
+
+def test_every_learner_of_practical_use_has_a_classifier():
+    able = [e for e in catalogue() if e["grows"] and e["classes"] != "real" and e["feedback"] in ("full", "either")]
+    missing = {entry["name"] for entry in able} - {kind._learner_name for kind in CLASSIFIERS}
+    assert missing <= {"ons", "ons-diag", "ftrl", "kernel-aioli"}, "flat by default, or memory grows with the rows"
+    assert len(CLASSIFIERS) >= 10
+
+
+def test_in_a_pipeline_with_metrics():
+    model = compose.Select("empty_server_form_handler", "popup_window", "https") | face.Folklore()
+    metric = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.LogLoss())
+    assert metric.get() < 0.45
+    model = preprocessing.StandardScaler() | face.Ogd(scale="none")
+    assert evaluate.progressive_val_score(datasets.ImageSegments(), model, metrics.MicroF1()).get() > 0.75
+
+
+def test_classes_and_features_that_come_and_go():
+    model = face.Folklore(scale="none", radius=2.0)
+    assert model.predict_proba_one({"a": 1.0}) == {} and model.predict_one({"a": 1.0}) is None
+    model.learn_one({"a": 1.0}, "x")
+    assert model.predict_proba_one({"a": 1.0}) == {"x": 1.0}
+    model.learn_one({"b": 1.0}, "y")
+    model.learn_one({"c": 1.0, "a": 0.5}, 3)
+    p = model.predict_proba_one({"c": 1.0, "unknown": 5.0})
+    assert list(p) == ["x", "y", 3] and sum(p.values()) == pytest.approx(1) and model.predict_one({"c": 1.0}) == 3
+    assert model.learner.features == 3 and model.learner.classes == 3
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict_proba_one({"a": 1.0}) == model.predict_proba_one({"a": 1.0})
+
+
+def test_what_grew_was_always_there():
+    rng = np.random.default_rng(0)
+    rows = [{f"f{at}": value for at, value in enumerate(rng.normal(size=3 + t // 10))} for t in range(50)]
+    labels = rng.integers(0, 3, 50).tolist()
+    model = face.Folklore(scale="none", intercept=False, radius=3.0)
+    learner = Learner("folklore", features=7, classes=3, radius=3.0, sparse=True)
+    names = list(dict.fromkeys(labels))
+    for t, (row, label) in enumerate(zip(rows, labels, strict=True)):
+        if len(model._classes) == 3:
+            ours = model.predict_proba_one(row)
+            x = np.array([row.get(f"f{at}", 0.0) for at in range(7)])
+            theirs = learner.predict_proba(x)
+            if t > 45:
+                np.testing.assert_allclose([ours[name] for name in names], theirs, atol=0.05)
+        model.learn_one(row, label)
+        learner.learn_one([row.get(f"f{at}", 0.0) for at in range(7)], names.index(label))
+
+
+def test_texts_are_categories_and_none_is_missing():
+    model = face.Ogd(scale="none")
+    for _ in range(20):
+        model.learn_one({"colour": "red", "size": None}, "stop")
+        model.learn_one({"colour": "green", "size": 1}, "go")
+    assert model.predict_one({"colour": "red"}) == "stop" and model.predict_one({"colour": "green"}) == "go"
+    assert set(model._columns) == {"colour=red", "colour=green", "size"}
+
+
+def test_bad_rows_change_nothing():
+    model = face.Ogd()
+    model.learn_one({"a": 1.0, "b": 2.0}, "x")
+    before = pickle.dumps(model)
+    for x, error, sentence in [
+        ({"a": float("nan")}, ValueError, "feature 'a' has the value NaN; a finite number was needed"),
+        ({"new": 1.0, "a": float("inf")}, ValueError, "feature 'a' has the value inf"),
+        ({"new": [1]}, TypeError, r"feature 'new' is \[1\]; a number or a text was needed"),
+        ({"a": 1e200}, ValueError, "values are too large"),
+    ]:
+        with pytest.raises(error, match=sentence):
+            model.learn_one(x, "y")
+        with pytest.raises(error, match=sentence):
+            model.predict_proba_one({**x, "a": x.get("a", [1])} if "new" in x else x)
+    with pytest.raises(ValueError, match="the weight is -1"):
+        model.learn_one({"a": 1.0}, "y", w=-1.0)
+    assert pickle.dumps(model) == before
+    with pytest.raises(ValueError, match="y = 'maybe': must be True or False: aioli is binary"):
+        face.Aioli().learn_one({"a": 1.0}, "maybe")
+
+
+def test_weights_are_importance():
+    heavy, light = face.Ogd(scale="none", radius=1.0), face.Ogd(scale="none", radius=1.0)
+    heavy.learn_one({"a": 1.0}, "x", w=3.0)
+    light.learn_one({"a": 1.0}, "x")
+    for model in (heavy, light):
+        model.learn_one({"b": 1.0}, "y", w=0.0)
+        assert model.learner.rounds == 1
+    assert not hasattr(face.Perceptron.learn_one, "w")
+
+
+def test_tables_of_rows():
+    import pandas
+
+    rows = [x for x, _ in datasets.ImageSegments().take(100)]
+    labels = [y for _, y in datasets.ImageSegments().take(100)]
+    frame, many, one = pandas.DataFrame(rows), face.Ogd(), face.Ogd()
+    many.learn_many(frame, pandas.Series(labels))
+    for x, y in zip(rows, labels, strict=True):
+        one.learn_one(x, y)
+    table = many.predict_proba_many(frame)
+    assert table.shape == (100, len(set(labels)))
+    for at, x in enumerate(rows):
+        assert table.iloc[at].to_dict() == one.predict_proba_one(x)

@@ -1,0 +1,149 @@
+"""The classifiers in scikit-learn: its own checks, and what they do not ask."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from noregret import Learner, catalogue
+from noregret import sklearn as face
+
+CLASSIFIERS = [getattr(face, name) for name in face.__all__]
+each = pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
+
+
+def checks():
+    for kind in CLASSIFIERS:
+        for estimator, check in estimator_checks_generator(kind()):
+            name = getattr(check, "func", check).__name__
+            yield pytest.param(estimator, check, id=f"{kind.__name__}-{name}")
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(checks()))
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_every_learner_of_practical_use_has_a_classifier():
+    able = [e for e in catalogue() if e["general"] and e["feedback"] in ("full", "either") and e["classes"] != "real"]
+    missing = {entry["name"] for entry in able} - {kind._learner_name for kind in CLASSIFIERS}
+    assert missing <= {"ons", "ons-diag"}, "with their theorem's parameters probabilities stay equal"
+    assert len(CLASSIFIERS) >= 12
+
+
+@each
+def test_partial_fit_is_the_learner(kind):
+    X, y = load_iris(return_X_y=True)
+    if kind._learner_name in {e["name"] for e in catalogue() if e["classes"] == "two"}:
+        X, y = X[:100], y[:100]
+    order = np.random.default_rng(0).permutation(len(X))
+    X, y = X[order], y[order]
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    rows, many = kind(), kind()
+    rows.partial_fit(X[:1], names[:1], classes=np.unique(names))
+    for at in range(1, len(X)):
+        rows.partial_fit(X[at : at + 1], names[at : at + 1])
+    many.partial_fit(X, names, classes=np.unique(names))
+    np.testing.assert_allclose(rows.decision_function(X), many.decision_function(X), rtol=1e-8, atol=1e-8)
+    seed = int(np.random.RandomState(0).randint(0, 2**31))
+    learner = Learner(
+        kind._learner_name, features=4, classes=len(rows.classes_), scale="standard", intercept=True, seed=seed
+    )
+    learner.update(X, y)
+    np.testing.assert_array_equal(many._core.predict(X, True), learner.scores(X))
+    assert rows.n_rounds_ == many.n_rounds_ == len(X)
+    assert (many.predict(X) == names).mean() > 0.7
+
+
+@each
+def test_order_and_repetition_decide_nothing(kind):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100].round(), y[:100]
+    order = np.random.default_rng(0).permutation(100)
+    first = kind(passes=2).fit(X, y)
+    second = kind(passes=2).fit(X[order], y[order])
+    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+    if "sample_weight" in inspect.signature(kind.fit).parameters:
+        weight = np.random.default_rng(1).integers(0, 4, 100)
+        weighted = kind().fit(X, y, sample_weight=weight)
+        repeated = kind().fit(X.repeat(weight, axis=0), y.repeat(weight))
+        np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
+
+
+def test_boosting_has_probabilities_if_it_plays_so():
+    X, y = load_iris(return_X_y=True)
+    assert not hasattr(face.AdaboostOlmClassifier(), "predict_proba")
+    model = face.AdaboostOlmClassifier(play="mixture")
+    assert hasattr(model, "predict_proba")
+    np.testing.assert_allclose(model.fit(X, y).predict_proba(X).sum(axis=1), 1.0)
+    assert model.score(X, y) > 0.9
+    assert not hasattr(face.AdaboostOlmClassifier(play="nonsense"), "predict_proba")
+
+
+def test_fit_is_good():
+    X, y = load_digits(return_X_y=True)
+    train_x, test_x, train_y, test_y = train_test_split(X, y, random_state=0)
+    assert face.FolkloreClassifier().fit(train_x, train_y).score(test_x, test_y) > 0.95
+    assert face.OgdClassifier().fit(train_x, train_y).score(test_x, test_y) > 0.9
+
+
+def test_after_fit_comes_partial_fit():
+    X, y = load_iris(return_X_y=True)
+    model = face.FolkloreClassifier().fit(X, y)
+    model.partial_fit(X[:10], y[:10])
+    assert model.n_rounds_ == len(np.unique(np.column_stack([X, y]), axis=0)) + 10
+    with pytest.raises(ValueError, match=r"y\[0\] = .*7.*: must be one of the classes"):
+        model.partial_fit(X[:1], [7])
+    with pytest.raises(ValueError, match="must be those of the first call"):
+        model.partial_fit(X[:1], y[:1], classes=[0, 1])
+    with pytest.raises(ValueError, match="column 1 has the value NaN"):
+        model.partial_fit(np.array([[0.0, np.nan, 0.0, 0.0]]), [0])
+    with pytest.raises(ValueError, match="y has shape"):
+        model.partial_fit(X[:2], y[:1])
+
+
+def test_the_learner_underneath(tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = face.FolkloreClassifier().fit(X, np.array(["setosa", "versicolor", "virginica"])[y])
+    model.learner_.save(tmp_path / "model")
+    again = Learner.load(tmp_path / "model")
+    assert again.labels == ["setosa", "versicolor", "virginica"] and again.rounds == model.n_rounds_
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert model.learner_.certificate() <= model.learner_.regret_bound()
+
+
+def test_in_pipelines_and_searches():
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), face.FolkloreClassifier(scale="none"))
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
+    search = GridSearchCV(face.FolkloreClassifier(), {"norm": [0.5, 5.0], "curvature": ["safe", 0.5]}, cv=3)
+    assert search.fit(X, y).best_score_ > 0.9
+    model = clone(search.best_estimator_).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_sparse_is_scaled_by_magnitude():
+    sparse = pytest.importorskip("scipy.sparse")
+    X, y = load_digits(return_X_y=True)
+    rows, dense = face.FolkloreDiagClassifier(), face.FolkloreDiagClassifier(scale="maxabs")
+    rows.fit(sparse.csr_array(X), y)
+    dense.fit(sparse.csr_array(X), y)
+    assert rows._core.scale == "maxabs" and rows.score(sparse.csr_array(X), y) > 0.8
+    np.testing.assert_array_equal(rows.decision_function(X), dense.decision_function(X))
+
+
+def test_probabilities_are_offered_where_they_are_forecasts():
+    forecasts = {e["name"]: e["forecast"] == "probabilities" for e in catalogue()}
+    for kind in CLASSIFIERS:
+        assert hasattr(kind(), "predict_proba") == forecasts[kind._learner_name]

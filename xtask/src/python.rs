@@ -1,0 +1,117 @@
+//! The Python package: lints, a wheel in an environment of its own under `target/`, and the tests in it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{cargo, run};
+
+const PACKAGE: &str = "bindings/python";
+const MANIFEST: &str = "bindings/python/Cargo.toml";
+
+/// Builds and tests the package. Says so, and does nothing, where there is no Python or no package index.
+pub(crate) fn test() -> Result<(), String> {
+    let Some(python) = find() else {
+        println!(
+            "skipped: the Python package, for which there is no Python 3.10 or newer (PYTHON names one)"
+        );
+        return Ok(());
+    };
+    let Some(venv) = environment(&python)? else {
+        println!("skipped: the Python package, whose tests need packages that cannot be downloaded");
+        return Ok(());
+    };
+    // Absolute: some of what follows runs in other folders.
+    let python = absolute(&venv.join(BIN).join("python"))?;
+    let interpreter = [("PYO3_PYTHON", python.as_str())];
+    cargo(&["fmt", "--manifest-path", MANIFEST, "--check"], &[])?;
+    let lint =
+        ["clippy", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--", "-D", "warnings"];
+    cargo(&lint, &interpreter)?;
+    let wheel = wheel(&venv, &["--profile", "dev"])?;
+    let install = ["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"];
+    run(Command::new(&python).args(install).arg(wheel))?;
+    let binary =
+        absolute(&Path::new("target/debug").join(format!("noregret{}", std::env::consts::EXE_SUFFIX)))?;
+    let tests = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider"];
+    run(Command::new(&python).args(tests).current_dir(PACKAGE).env("NOREGRET_BINARY", binary))?;
+    let cache = ["--cache-dir", "../../target/python/mypy"];
+    run(Command::new(&python).args(["-m", "mypy"]).args(cache).arg("python/noregret").current_dir(PACKAGE))?;
+    run(Command::new(&python).args(["-m", "mypy.stubtest", "noregret._core"]).current_dir("target/python"))
+}
+
+/// Builds the wheel that users install.
+pub(crate) fn release() -> Result<(), String> {
+    let python = find().ok_or("there is no Python 3.10 or newer (PYTHON names one)")?;
+    let venv = environment(&python)?.ok_or("the packages that build a wheel cannot be downloaded")?;
+    println!("{}", wheel(&venv, &["--release"])?.display());
+    Ok(())
+}
+
+const BIN: &str = if cfg!(windows) { "Scripts" } else { "bin" };
+
+/// A Python that is new enough.
+fn find() -> Option<String> {
+    let named = std::env::var("PYTHON").ok();
+    let enough = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
+    let works = |python: &String| {
+        Command::new(python).args(["-c", enough]).output().is_ok_and(|output| output.status.success())
+    };
+    named.into_iter().chain(["python3".to_owned(), "python".to_owned()]).find(works)
+}
+
+/// The virtual environment; made anew when what has to be in it changes. `None` if packages cannot be downloaded.
+fn environment(python: &str) -> Result<Option<PathBuf>, String> {
+    let venv = PathBuf::from("target/python/venv");
+    let stamp = Path::new("target/python/installed");
+    let project = std::fs::read_to_string(Path::new(PACKAGE).join("pyproject.toml"));
+    let wanted = format!("{python}\n{}", project.map_err(|error| error.to_string())?);
+    if std::fs::read_to_string(stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(Some(venv));
+    }
+    if venv.exists() {
+        std::fs::remove_dir_all(&venv).map_err(|error| format!("{}: {error}", venv.display()))?;
+    }
+    run(Command::new(python).args(["-m", "venv"]).arg(&venv))?;
+    let pip = || {
+        let mut command = Command::new(venv.join(BIN).join("python"));
+        command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        command
+    };
+    // The first download tells whether there is an index; whatever fails after it is a failure. Groups need a new pip.
+    if run(pip().args(["--upgrade", "pip", "--retries", "1", "--timeout", "10"])).is_err() {
+        return Ok(None);
+    }
+    run(pip().arg("--group").arg(format!("{PACKAGE}/pyproject.toml:test")))?;
+    std::fs::write(stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
+    Ok(Some(venv))
+}
+
+/// Builds a wheel, with what the workspace has built of its dependencies.
+fn wheel(venv: &Path, profile: &[&str]) -> Result<PathBuf, String> {
+    let wheels = Path::new("target/python/wheels");
+    if wheels.exists() {
+        std::fs::remove_dir_all(wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
+    }
+    let python = absolute(&venv.join(BIN).join("python"))?;
+    let maturin = venv.join(BIN).join("maturin");
+    let build =
+        ["build", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--interpreter", &python];
+    run(Command::new(maturin)
+        .args(build)
+        .args(profile)
+        .arg("--out")
+        .arg(wheels)
+        .env("PYO3_PYTHON", &python))?;
+    let files = std::fs::read_dir(wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
+    let mut paths = files.filter_map(|file| Some(file.ok()?.path()));
+    paths
+        .find(|path| path.extension() == Some(OsStr::new("whl")))
+        .ok_or_else(|| "maturin made no wheel".to_owned())
+}
+
+/// The same path for programs that run elsewhere. Links are kept: a virtual environment knows itself by them.
+fn absolute(path: &Path) -> Result<String, String> {
+    let path = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    path.into_os_string().into_string().map_err(|path| format!("{}: is not text", Path::new(&path).display()))
+}
