@@ -39,7 +39,8 @@ const REFERENCE: &[(u64, &str, &str, f64, f64)] = &[
     (100_000, "SynNonSep", "smooth, x1", 0.3364, 0.02),
     (100_000, "SynSep", "smooth, x100", 0.0347, 0.01),
     (100_000, "SynNonSep", "smooth, x100", 0.1256, 0.02),
-    (100_000, "SynNonSep", "soba-diag", 0.1042, 0.01),
+    // Three standard deviations of a single seed.
+    (100_000, "SynNonSep", "soba-diag", 0.1042, 0.03),
     (1_000_000, "SynSep", "hinge, x1", 0.0359, 0.004),
     (1_000_000, "SynNonSep", "hinge, x1", 0.1318, 0.01),
     (1_000_000, "SynSep", "smooth, x1", 0.0888, 0.004),

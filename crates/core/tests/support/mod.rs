@@ -51,8 +51,14 @@ struct Instead {
 }
 
 /// Learners whose rounds are dear, or grow dearer with every round: in long runs they play this many at most.
-const SHORT_RUNS: &[(&str, usize)] =
-    &[("kernel-aioli", 300), ("gaf", 300), ("ftrl", 300), ("aggregating", 300)];
+const SHORT_RUNS: &[(&str, usize)] = &[
+    ("kernel-aioli", 300),
+    ("gaf", 300),
+    ("ftrl", 300),
+    ("aggregating", 300),
+    ("auto", 20_000),
+    ("adaboost-olm", 50_000),
+];
 
 /// Every learner is seeded with this.
 pub(crate) const SEED: u64 = 7;
