@@ -32,6 +32,7 @@ def settings(rival, stream):
     """The grid of a rival on a stream: what would take hours is left out, and the tables say so."""
     rows, features = stream.rows[0].shape
     small = rows <= SMALL and features <= 1024
+    large = rows > 120_000
     if rival == "vw":
         return VW + (VW_PAIRS if features <= 64 else ())
     if rival == "vw-cbify":
@@ -39,12 +40,14 @@ def settings(rival, stream):
     if rival == "river":
         linear = ("sgd 0.1 raw", "sgd 0.02 raw", "sgd 0.1 scaled", "sgd 0.02 scaled")
         more = ("sgd 0.005 scaled", "adam 0.01 raw", "adam 0.01 scaled", "hoeffding-tree")
+        if large:
+            return ("sgd 0.1 raw", "sgd 0.02 scaled")
         if features > 1024:
             return ("sgd 0.1 raw", "sgd 1 raw", "sgd 10 raw", "adam 0.01 raw")
         forest = ("mondrian-forest",) if rows <= 12_000 and features <= 64 else ()
         return linear + (more if features <= 256 and rows <= 120_000 else ("hoeffding-tree",)) + forest
     if rival == "sklearn":
         block = 1 if rows <= 3_000 else 16 if rows <= SMALL else 64
-        sgd = tuple(f"sgd {rate} {block}" for rate in ("optimal", 0.1, 0.01, 0.001))
+        sgd = tuple(f"sgd {rate} {block}" for rate in (("optimal", 0.01) if large else ("optimal", 0.1, 0.01, 0.001)))
         return sgd + tuple(f"mlp {rate} 16" for rate in (0.001, 0.005) if features <= 1024)
     raise KeyError(rival)
