@@ -1,7 +1,7 @@
 //! The experiments of the papers: each figure is data, runs, claims and a plot.
 //!
 //! A figure's file in `figures/` says what is run and what the paper claims of it; its sizes are in `configs/`, one for
-//! minutes and one in full. [`play`] runs learners, [`folder`] writes what came out.
+//! minutes and one in full. `play` runs learners, `folder` writes what came out.
 
 mod error;
 mod figures;

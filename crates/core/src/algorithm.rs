@@ -265,7 +265,7 @@ impl AnyModel {
         }
     }
 
-    /// Its [`OnlineLearner::numbers`](crate::learner::OnlineLearner::numbers), if it has any.
+    /// Its [`OnlineLearner::numbers`], if it has any.
     pub fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
         match self {
             AnyModel::Full(model) => model.numbers(),
@@ -273,7 +273,7 @@ impl AnyModel {
         }
     }
 
-    /// Its [`OnlineLearner::weights`](crate::learner::OnlineLearner::weights), if it has any.
+    /// Its [`OnlineLearner::weights`], if it has any.
     pub fn weights(&self) -> Vec<(String, f64)> {
         match self {
             AnyModel::Full(model) => model.weights(),

@@ -3,7 +3,7 @@
 //! A round needs $N = (I \otimes x)^\top A^{-1} (I \otimes x)$ and $h = (I \otimes x)^\top A^{-1} b$, and then takes
 //! $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\,M$, and $b \leftarrow b + c \otimes x$.
 //!
-//! Rows that were prepared go through a [`GramBlock`], which never touches a vector of length $n$; others through
+//! Rows that were prepared go through a `GramBlock`, which never touches a vector of length $n$; others through
 //! [`LowRankInverse`], one at a time. Both give the same numbers up to rounding.
 
 mod gram_block;
