@@ -1,6 +1,6 @@
 //! Developer tasks: `cargo xtask TASK`. Needs nothing but a Rust toolchain.
 
-#![allow(clippy::print_stdout)] // A task talks to the person who runs it.
+#![allow(clippy::print_stdout, reason = "a task talks to the person who runs it")]
 
 mod bandit_tables;
 mod boosting;

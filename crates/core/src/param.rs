@@ -231,21 +231,41 @@ pub trait Params: Default + Clone {
     /// The fields that are set.
     fn values(&self) -> Values;
 
-    /// Fills a struct from `values`; every name must be a field. `learner` is named in errors.
+    /// What the names of a wrapped learner's parameters begin with, for learners made of another one: `base.`, say.
+    const PREFIX: Option<&'static str> = None;
+
+    /// Sets parameter `name` of the wrapped learner, [`Params::PREFIX`] taken off.
+    fn set_inner(&mut self, name: &str, value: &Value) {
+        unreachable!("'{name}' (= {value}): there is no wrapped learner");
+    }
+
+    /// Checks what no field can by itself: that the wrapped learner knows its parameters.
+    fn check(&self) -> Result<(), ParamError> {
+        Ok(())
+    }
+
+    /// Fills a struct from `values`; every name must be a field, or begin with the prefix. `learner` is named in errors.
     fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
         let mut params = Self::default();
         for (name, value) in values {
+            if let Some(inner) = Self::PREFIX.and_then(|prefix| name.strip_prefix(prefix)) {
+                params.set_inner(inner, value);
+                continue;
+            }
             if !Self::FIELDS.iter().any(|field| field.name == name) {
                 let known = Self::FIELDS.iter().map(|field| field.name);
+                let words = ["classes", "features"].into_iter().chain(known.clone()).map(str::to_owned);
+                let inner = Self::PREFIX.map(|prefix| format!("{prefix}*"));
                 return Err(ParamError::UnknownName {
                     learner: learner.to_owned(),
                     name: name.clone(),
-                    near: nearest(name, known.clone()).map(str::to_owned),
-                    known: ["classes", "features"].into_iter().chain(known).collect::<Vec<_>>().join(", "),
+                    near: nearest(name, known).map(str::to_owned),
+                    known: words.chain(inner).collect::<Vec<_>>().join(", "),
                 });
             }
             params.set(name, value)?;
         }
+        params.check()?;
         Ok(params)
     }
 }

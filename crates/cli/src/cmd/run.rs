@@ -1,7 +1,7 @@
 //! `noregret run`: the main job.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use noregret::algorithm::{About, AnyModel, BanditModel, Forecast, Model};
 use noregret::batch::online_to_batch::OnlineToBatch;
@@ -235,11 +235,10 @@ impl<'a> Session<'a> {
             write(Saved { learner, encoder, schema, generator: None }.archive(), path)?;
         }
         close(summary, &score, self.mode, seconds, args.stream.window)?;
-        for (path, what) in [(&args.save, "model"), (&args.batch_model, "predictor for rows to come")] {
-            if let (Some(path), Mode::Table) = (path, self.mode) {
-                note(format_args!("The {what} is in {}.", path.display()));
-            }
-        }
+        tell_where(
+            self.mode,
+            [(&args.save, "model is"), (&args.batch_model, "predictor for rows to come is")],
+        );
         Ok(())
     }
 
@@ -328,11 +327,7 @@ impl<'a> Session<'a> {
             archive.write(path).map_err(Failure::data)?;
         }
         close(summary, &score, self.mode, seconds, args.stream.window)?;
-        for (path, what) in [(&args.save, "model is"), (&args.log, "decisions are")] {
-            if let (Some(path), Mode::Table) = (path, self.mode) {
-                note(format_args!("The {what} in {}.", path.display()));
-            }
-        }
+        tell_where(self.mode, [(&args.save, "model is"), (&args.log, "decisions are")]);
         Ok(())
     }
 
@@ -387,6 +382,15 @@ impl<'a> Session<'a> {
             features: learnt.problem.features,
             seed: self.options.seed,
         })
+    }
+}
+
+/// Tells in which files the run left something.
+fn tell_where(mode: Mode, files: [(&Option<PathBuf>, &str); 2]) {
+    for (path, what) in files {
+        if let (Some(path), Mode::Table) = (path, mode) {
+            note(format_args!("The {what} in {}.", path.display()));
+        }
     }
 }
 

@@ -43,7 +43,7 @@ use crate::bounds;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, Feedback};
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, nearest, read};
+use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, read};
 use crate::prediction::{Decision, Prediction};
 use crate::problem::Problem;
 use crate::registry::{self, Entry};
@@ -67,6 +67,8 @@ pub struct BanditReductionParams {
 }
 
 impl Params for BanditReductionParams {
+    const PREFIX: Option<&'static str> = Some(PREFIX);
+
     const FIELDS: &'static [ParamInfo] = &[
         ParamInfo {
             name: "base",
@@ -111,25 +113,12 @@ impl Params for BanditReductionParams {
             .collect()
     }
 
-    fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
-        let mut params = Self::default();
-        for (name, value) in values {
-            if let Some(name) = name.strip_prefix(PREFIX) {
-                params.base_values.insert(name.to_owned(), value.clone());
-            } else if Self::FIELDS.iter().any(|field| field.name == name) {
-                params.set(name, value)?;
-            } else {
-                let known = || Self::FIELDS.iter().map(|field| field.name);
-                return Err(ParamError::UnknownName {
-                    learner: learner.to_owned(),
-                    name: name.clone(),
-                    near: nearest(name, known()).map(str::to_owned),
-                    known: format!("classes, features, {}, base.*", known().collect::<Vec<_>>().join(", ")),
-                });
-            }
-        }
-        base_entry(&params)?.check_names(&params.base_values)?;
-        Ok(params)
+    fn set_inner(&mut self, name: &str, value: &Value) {
+        self.base_values.insert(name.to_owned(), value.clone());
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        base_entry(self)?.check_names(&self.base_values)
     }
 }
 

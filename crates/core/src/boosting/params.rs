@@ -3,7 +3,7 @@
 use crate::boosting::regression::Horizon;
 use crate::boosting::stump::Candidates;
 use crate::boosting::weak::{PREFIX, Weak};
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, nearest};
+use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values};
 use crate::{param_words, params};
 
 /// Copies where nobody says otherwise.
@@ -71,6 +71,8 @@ pub struct AdaBoostOlmParams {
 impl Params for AdaBoostOlmParams {
     const FIELDS: &'static [ParamInfo] = Own::FIELDS;
 
+    const PREFIX: Option<&'static str> = Some(PREFIX);
+
     fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
         self.own.set(name, value)
     }
@@ -80,25 +82,12 @@ impl Params for AdaBoostOlmParams {
         self.own.values().into_iter().chain(weak).collect()
     }
 
-    fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
-        let mut params = Self::default();
-        for (name, value) in values {
-            if let Some(name) = name.strip_prefix(PREFIX) {
-                params.weak_values.insert(name.to_owned(), value.clone());
-            } else if Self::FIELDS.iter().any(|field| field.name == name) {
-                params.set(name, value)?;
-            } else {
-                let known = || Self::FIELDS.iter().map(|field| field.name);
-                return Err(ParamError::UnknownName {
-                    learner: learner.to_owned(),
-                    name: name.clone(),
-                    near: nearest(name, known()).map(str::to_owned),
-                    known: format!("classes, features, {}, weak.*", known().collect::<Vec<_>>().join(", ")),
-                });
-            }
-        }
-        params.weak()?;
-        Ok(params)
+    fn set_inner(&mut self, name: &str, value: &Value) {
+        self.weak_values.insert(name.to_owned(), value.clone());
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        self.weak().map(drop)
     }
 }
 
