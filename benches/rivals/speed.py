@@ -57,9 +57,11 @@ def second_order(features, classes, rows, fewer, target):
     y = rng.integers(0, classes, rows)
     radius = float(np.sqrt((x * x).sum(1)).max())
     if not path.exists():
-        with open(path, "w") as out:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(part := path.with_suffix(".part"), "w") as out:
             for row, label in zip(x, y):
                 out.write(f"{label + 1} " + " ".join(f"{j + 1}:{v:.9g}" for j, v in enumerate(row)) + "\n")
+        part.rename(path)
 
     def theirs():
         model = Folklore(classes, features, norm=30 / radius, radius=radius)

@@ -1,7 +1,7 @@
 //! How much of the machine FOLKLORE gets: its useful flops, $2q^2d^2 + q^3d^2$ a round, as a share of the rate of a plain
 //! matrix product of side 1024 in the same run. Then how the time of a round grows.
 //!
-//!     cargo run --release -p noregret-benches --bin gemm_share [-- share | growth]
+//!     cargo run --release -p noregret-benches --bin gemm_share [-- share | growth [FILE.svg]]
 #![allow(clippy::print_stdout, reason = "its table is what it is for")]
 
 use std::time::Instant;
@@ -15,15 +15,16 @@ use noregret::problem::Problem;
 use noregret::registry::find;
 use noregret_benches::plain::PlainFolklore;
 use noregret_benches::{labels, rows};
+use noregret_stream::plot::{Chart, Line, Scale};
 
 fn main() {
-    let what = std::env::args().nth(1);
+    let (what, picture) = (std::env::args().nth(1), std::env::args().nth(2));
     let wanted = |name: &str| what.as_deref().is_none_or(|what| what == name);
     if wanted("share") {
         share();
     }
     if wanted("growth") {
-        growth();
+        growth(picture.as_deref());
     }
 }
 
@@ -136,39 +137,68 @@ fn share() {
     }
 }
 
-/// A table of times over one size, with the exponent between neighbours.
-fn sweep(title: &str, sizes: &[usize], mut time: impl FnMut(usize) -> f64) {
-    println!("\n{title}\n\n| size | us a round | exponent |\n|---|---|---|");
-    let mut last: Option<(usize, f64)> = None;
-    for &size in sizes {
-        let seconds = time(size);
-        let exponent = last.map_or(String::new(), |(before, took)| {
-            format!("{:.2}", (seconds / took).ln() / (size as f64 / before as f64).ln())
-        });
-        println!("| {size} | {:.2} | {exponent} |", 1e6 * seconds);
-        last = Some((size, seconds));
+/// A size that grows, and the time that grows with it.
+struct Sweep {
+    what: &'static str,
+    /// The exponent that the theory gives.
+    theory: u32,
+    /// What is timed, in microseconds.
+    unit: &'static str,
+    sizes: &'static [usize],
+}
+
+impl Sweep {
+    /// Prints the seconds that `time` takes at each size, with the exponent between neighbours; returns the line of the chart.
+    fn run(self, mut time: impl FnMut(usize) -> f64) -> Line {
+        let Self { what, theory, unit, sizes } = self;
+        println!("\n{what} (theory: {theory})\n\n| size | us a {unit} | exponent |\n|---|---|---|");
+        let mut seen: Vec<(f64, f64)> = Vec::new();
+        for &size in sizes {
+            let (size, seconds) = (size as f64, time(size));
+            let exponent = seen.last().map_or(String::new(), |(before, took)| {
+                format!("{:.2}", (seconds / took).ln() / (size / before).ln())
+            });
+            println!("| {size} | {:.2} | {exponent} |", 1e6 * seconds);
+            seen.push((size, seconds));
+        }
+        let (size, seconds) = seen[0];
+        let points = seen.iter().map(|(s, t)| (s / size, t / seconds)).collect();
+        Line { name: format!("{what} (theory: {theory})"), points, band: Vec::new() }
     }
 }
 
-fn growth() {
+/// Prints the sweeps; `picture` gets them as SVG.
+fn growth(picture: Option<&str>) {
     let folklore = |k, d, ahead, count| round_time(&mut *learner("folklore", k, d), None, ahead, count, 4);
-    let features = [25, 50, 100, 200, 400];
-    sweep("folklore, K = 5, over d, look-ahead: 2", &features, |d| folklore(5, d, true, 512));
-    sweep("folklore, K = 5, over d, one at a time: 2", &features, |d| folklore(5, d, false, 512));
-    sweep("folklore, d = 50, over K, look-ahead: 3", &[3, 5, 9, 17, 26], |k| folklore(k, 50, true, 256));
     let ogd = |k: usize, d: usize, nnz: usize| {
         let indices: Vec<u32> = (0..nnz as u32).map(|i| i * (d / nnz) as u32).collect();
         let problem = Problem { sparse: true, ..Problem::new(k, d).with_radius(4.0) };
         let entry = find("ogd").expect("registered");
-        round_time(
-            &mut *entry.make(&Values::new(), problem, 0).expect("defaults"),
-            Some(&indices),
-            false,
-            4000,
-            8,
-        )
+        let mut learner = entry.make(&Values::new(), problem, 0).expect("defaults");
+        round_time(&mut *learner, Some(&indices), false, 4000, 8)
     };
-    sweep("ogd, d = 2^17, K = 5, over stored entries: 1", &[16, 64, 256, 1024], |nnz| ogd(5, 1 << 17, nnz));
-    sweep("ogd, d = 2^17, 64 stored entries, over K: 1", &[4, 16, 64, 256], |k| ogd(k, 1 << 17, 64));
-    sweep("ogd, 64 stored entries, K = 5, over d: 0", &[1 << 10, 1 << 14, 1 << 18], |d| ogd(5, d, 64));
+    let sweep = |what, theory, sizes| Sweep { what, theory, unit: "round", sizes };
+    let features = &[25, 50, 100, 200, 400];
+    let lines = vec![
+        sweep("folklore over d, look-ahead, K = 5", 2, features).run(|d| folklore(5, d, true, 512)),
+        sweep("folklore over d, one row at a time, K = 5", 2, features).run(|d| folklore(5, d, false, 512)),
+        sweep("folklore over K, look-ahead, d = 50", 3, &[3, 5, 9, 17, 26]).run(|k| folklore(k, 50, true, 256)),
+        Sweep { unit: "stream", ..sweep("folklore over T, d = 50, K = 5", 1, &[250, 1000, 4000, 16_000]) }
+            .run(|rounds| rounds as f64 * folklore(5, 50, true, rounds)),
+        sweep("ogd over stored entries, d = 2^17, K = 5", 1, &[16, 64, 256, 1024]).run(|nnz| ogd(5, 1 << 17, nnz)),
+        sweep("ogd over K, 64 stored entries, d = 2^17", 1, &[4, 16, 64, 256]).run(|k| ogd(k, 1 << 17, 64)),
+        sweep("ogd over d, 64 stored entries, K = 5", 0, &[1 << 10, 1 << 14, 1 << 18]).run(|d| ogd(5, d, 64)),
+    ];
+    if let Some(picture) = picture {
+        let chart = Chart {
+            title: "How the time of a round grows".into(),
+            x_label: "size, as a multiple of the smallest".into(),
+            y_label: "time, as a multiple of that of the smallest".into(),
+            lines,
+            x_scale: Scale::Log,
+            y_scale: Scale::Log,
+            ..Chart::default()
+        };
+        std::fs::write(picture, chart.svg()).expect("the picture can be written");
+    }
 }
