@@ -25,13 +25,16 @@ pub const SAMPLE: usize = 64;
 /// Rows before the first thresholds.
 const FIRST: u64 = 8;
 
+/// Thresholds of a feature where nobody says otherwise: among more, streams of a thousand rows do not show the best.
+const THRESHOLDS: u64 = 3;
+
 params! {
     /// Parameters of [`BestStump`].
     pub struct BestStumpParams {
         /// Features that a copy looks at, drawn for each copy, >= 1.
         features: u64 = "all, at most 64",
         /// Thresholds for each of them, from 1 to 63.
-        thresholds: u64 = "7",
+        thresholds: u64 = "3",
         /// The candidates of every copy instead: [[[feature, threshold], ...], ...].
         candidates: Candidates = "found",
     }
@@ -119,7 +122,7 @@ impl BestStump {
         seed: u64,
         copy: u64,
     ) -> Result<Self, ParamError> {
-        let thresholds = params.thresholds.unwrap_or(7);
+        let thresholds = params.thresholds.unwrap_or(THRESHOLDS);
         if !(1..SAMPLE as u64).contains(&thresholds) {
             return Err(ParamError::invalid("thresholds", thresholds, format!("from 1 to {}", SAMPLE - 1)));
         }
@@ -175,7 +178,7 @@ impl BestStump {
             Some(Candidates(lists)) => lists.iter().map(Vec::len).min().unwrap_or(0),
             None => {
                 let features = params.features.unwrap_or(64).min(problem.features as u64) as usize;
-                features.saturating_mul(params.thresholds.unwrap_or(7) as usize)
+                features.saturating_mul(params.thresholds.unwrap_or(THRESHOLDS) as usize)
             }
         };
         stumps.saturating_mul(2 * problem.classes)
@@ -426,8 +429,10 @@ mod tests {
         for t in 0..100 {
             learn(&mut stump, &[f64::from(u8::from(t % 9 == 0))], usize::from(t % 9 == 0));
         }
-        let used: Vec<f64> =
-            (0..7).filter(|at| stump.in_use[*at] != 0).map(|at| stump.thresholds[at]).collect();
+        let used: Vec<f64> = (0..stump.in_use.len())
+            .filter(|at| stump.in_use[*at] != 0)
+            .map(|at| stump.thresholds[at])
+            .collect();
         assert_eq!(used, [0.5]);
         assert_eq!((says(&stump, &[1.0]), says(&stump, &[0.0])), (1, 0));
     }
