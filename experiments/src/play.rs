@@ -6,7 +6,7 @@ use std::thread;
 
 use noregret::algorithm::{AnyModel, Model};
 use noregret::guarantee::Guarantee;
-use noregret::param::{ParamError, Value, Values};
+use noregret::param::{Value, Values};
 use noregret::registry::{Entry, find};
 use noregret_stream::bandit::run_bandit;
 use noregret_stream::certify::{Certified, Record};
@@ -101,9 +101,6 @@ pub(crate) fn play(
     let score = match learner {
         AnyModel::Full(mut learner) => run(examples.as_mut(), learner.as_mut(), &mut sink, &options),
         AnyModel::Bandit(mut learner) => run_bandit(examples.as_mut(), learner.as_mut(), &mut sink, &options),
-        AnyModel::Experts(_) => {
-            return Err(ParamError::invalid("learner", contender.learner, "one that learns labels").into());
-        }
     };
     let score = score.map_err(contender.named(ExperimentError::Run))?;
     Ok(Trace { errors: sink.errors, losses: sink.losses, score })
@@ -193,7 +190,7 @@ pub(crate) fn hold(
             let certified = sinks.0.certify(guarantee, theorem, None, None)?;
             Ok(Some(Held { certified, mistakes: true, over_time: Vec::new() }))
         }
-        AnyModel::Full(_) | AnyModel::Bandit(_) | AnyModel::Experts(_) => Ok(None),
+        AnyModel::Full(_) | AnyModel::Bandit(_) => Ok(None),
     }
 }
 

@@ -48,6 +48,7 @@ impl Stored {
             sparse: survey.is_sparse(),
             columns: survey.columns,
             accepts: CLASSES,
+            votes: false,
             large_row: LargeRow::Error,
             radius: f64::INFINITY,
             large_rows: 0,

@@ -10,8 +10,21 @@ use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::plot::PlotFile;
 
-/// The rule of `--abstain-cost` or `--abstain-rate`; of `--risk-plot` alone, one that always answers.
-pub(crate) fn abstention(args: &RunArgs, about: &About) -> Result<Option<Abstention>, Failure> {
+/// Where a learner abstains by itself, what that costs if nobody says.
+const OWN_COST: f64 = 0.5;
+
+/// The rule of `--abstain-cost` or `--abstain-rate`; of `--risk-plot` alone, one that always answers. Learners that abstain
+/// by themselves, `own`, have their own rule.
+pub(crate) fn abstention(args: &RunArgs, about: &About, own: bool) -> Result<Option<Abstention>, Failure> {
+    if own {
+        if args.abstain_rate.is_some() {
+            return Err(Failure::usage(format!(
+                "--abstain-rate: {} decides by itself when to abstain",
+                about.name
+            )));
+        }
+        return Ok(Some(Abstention::new(Rule::Own(args.abstain_cost.unwrap_or(OWN_COST)))));
+    }
     let (option, rule) = match (args.abstain_cost, args.abstain_rate) {
         (Some(cost), _) => ("--abstain-cost", Rule::Cost(cost)),
         (None, Some(rate)) => ("--abstain-rate", Rule::Rate(rate)),

@@ -1,7 +1,7 @@
 //! What is known of a stream before its first round, and learners made for it.
 
 use noregret::algorithm::AnyModel;
-use noregret::learner::Classes;
+use noregret::learner::{Classes, Feedback};
 use noregret::problem::Problem;
 use noregret::registry::Entry;
 use noregret_stream::encode::Encoder;
@@ -27,9 +27,14 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether the units of the features make no difference to the learner.
+    /// Whether the columns are experts, and what stands there their votes.
+    fn votes(&self) -> bool {
+        self.entry.feedback == Feedback::Experts
+    }
+
+    /// Whether the features are best left as they are: their units make no difference, or all of it.
     fn scale_free(&self) -> Result<bool, Failure> {
-        Ok(self.entry.scale_free(&self.settings.params)?)
+        Ok(self.votes() || self.entry.scale_free(&self.settings.params)?)
     }
 }
 
@@ -128,16 +133,20 @@ impl<'a> Stream<'a> {
             // That of the scaled rows, which this learner does not see.
             problem.radius = None;
         }
+        // The constant feature is no expert.
+        let intercept = !self.args.no_intercept && !wanted.votes();
+        problem.features = facts.columns + usize::from(intercept);
         let learner = wanted.entry.make_any(&wanted.settings.params, problem, seed)?;
         let radius = learner.problem().radius.unwrap_or(f64::INFINITY);
         let encoder = Encoder {
             classes: if accepts.classes == Classes::Real { 0 } else { facts.classes },
             labels: facts.labels.clone(),
             scaler: Scaler::new(scaling),
-            intercept: !self.args.no_intercept,
+            intercept,
             sparse: facts.sparse,
             columns: facts.columns,
             accepts,
+            votes: wanted.votes(),
             large_row: self.args.on_large_row,
             radius,
             large_rows: 0,
@@ -238,6 +247,12 @@ impl Facts {
     /// What can be known of a pipe, which has no second look.
     fn of_pipe(scale: Option<Scaling>, wanted: &[Wanted], reader: &dyn Reader) -> Result<Self, Failure> {
         let settings = &wanted[0].settings;
+        if let Some(wanted) = wanted.iter().find(|wanted| wanted.votes()) {
+            return Err(Failure::usage(format!(
+                "{}: needs a file: for which class experts vote with 1 is decided from all classes, and a pipe cannot be read twice",
+                wanted.entry.about.name
+            )));
+        }
         let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
         let classes = match settings.classes {
             _ if is(Classes::Real) => 1,

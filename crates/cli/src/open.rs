@@ -148,7 +148,7 @@ fn told_of(learner: &AnyModel) -> Option<(&'static str, String)> {
 fn told(args: &RunArgs, entry: &Entry, mut settings: Settings) -> Result<Settings, Failure> {
     let name = entry.about.name;
     match (args.feedback, entry.feedback) {
-        (Some(Told::Bandit), Feedback::Full) => {
+        (Some(Told::Bandit), Feedback::Full | Feedback::Experts) => {
             return Err(Failure::usage(format!(
                 "--feedback bandit: {name} learns from the label; `noregret list` shows who learns from right or wrong"
             )));
@@ -158,20 +158,12 @@ fn told(args: &RunArgs, entry: &Entry, mut settings: Settings) -> Result<Setting
                 "--feedback full: {name} learns from whether the label that it played was right, not from the label"
             )));
         }
-        (_, Feedback::Experts) => return Err(follows_experts(name)),
         (Some(Told::Bandit), Feedback::Either) => {
             settings.params.insert("mode".to_owned(), Value::Text("bandit".to_owned()));
         }
         _ => {}
     }
     Ok(settings)
-}
-
-/// A stream of rows has no experts.
-pub(crate) fn follows_experts(name: &str) -> Failure {
-    Failure::usage(format!(
-        "--learner {name}: follows experts, and needs their losses instead of rows: see `noregret trace`"
-    ))
 }
 
 /// What messages call the data.

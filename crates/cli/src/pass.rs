@@ -96,6 +96,7 @@ pub(crate) fn run_all(
                 (other.accepts, other.radius) == (encoder.accepts, encoder.radius)
                     && other.scaler.scaling() == encoder.scaler.scaling()
                     && other.classes == encoder.classes
+                    && (other.intercept, other.votes) == (encoder.intercept, encoder.votes)
             };
             if matches!(learner, AnyModel::Bandit(_)) {
                 args.check_floor(learner.problem().classes)?;

@@ -78,7 +78,10 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
         line("squared loss", format!("{loss:.6}{}", last(summary.window.squared_loss)))?;
     }
     if let Some(abstention) = &summary.abstention {
-        line("coverage", format!("{:.5}   ({} rounds answered)", abstention.coverage, abstention.answered))?;
+        line(
+            "coverage",
+            format!("{:.5}   ({:.0} rounds answered)", abstention.coverage, abstention.answered),
+        )?;
         if let Some(risk) = abstention.risk {
             line("error rate, answered", format!("{risk:.5}"))?;
         }

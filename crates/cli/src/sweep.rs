@@ -1,11 +1,10 @@
 //! `--learners a,b --set a.rate=0.1,1,10`: which learners are compared, with which values of their parameters.
 
-use noregret::learner::{Classes, Feedback};
+use noregret::learner::Classes;
 use noregret::param::{Value, nearest};
 use noregret::registry::{Entry, find};
 
 use crate::failure::Failure;
-use crate::open::follows_experts;
 use crate::settings::{Settings, read};
 
 /// A parameter with more values than this was mistyped.
@@ -52,9 +51,6 @@ pub(crate) fn candidates(learners: &[String], words: &[String]) -> Result<Vec<Ca
             return Err(Failure::usage(format!(
                 "--learners: {name} is named twice; several values of a parameter go into --set {name}.NAME=VALUES"
             )));
-        }
-        if entry.feedback == Feedback::Experts {
-            return Err(follows_experts(entry.about.name));
         }
         entries.push(entry);
     }

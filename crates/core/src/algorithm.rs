@@ -199,8 +199,6 @@ pub enum AnyModel {
     Full(Box<dyn Model>),
     /// It learns from whether the played label was right.
     Bandit(Box<dyn BanditModel>),
-    /// It learns from what its experts have lost.
-    Experts(Box<dyn ExpertModel>),
 }
 
 impl AnyModel {
@@ -212,10 +210,6 @@ impl AnyModel {
                 let need = "one that learns from the label, not from bandit feedback";
                 Err(ParamError::invalid("learner", model.about().name, need))
             }
-            AnyModel::Experts(model) => {
-                let need = "one that learns from the label, not from the losses of experts";
-                Err(ParamError::invalid("learner", model.about().name, need))
-            }
         }
     }
 
@@ -223,18 +217,10 @@ impl AnyModel {
     pub fn bandit(self) -> Result<Box<dyn BanditModel>, ParamError> {
         match self {
             AnyModel::Bandit(model) => Ok(model),
-            other => {
+            AnyModel::Full(model) => {
                 let need = "one that learns from bandit feedback";
-                Err(ParamError::invalid("learner", other.about().name, need))
+                Err(ParamError::invalid("learner", model.about().name, need))
             }
-        }
-    }
-
-    /// The learner, if it follows experts.
-    pub fn experts(self) -> Result<Box<dyn ExpertModel>, ParamError> {
-        match self {
-            AnyModel::Experts(model) => Ok(model),
-            other => Err(ParamError::invalid("learner", other.about().name, "one that follows experts")),
         }
     }
 
@@ -243,7 +229,6 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.about(),
             AnyModel::Bandit(model) => model.about(),
-            AnyModel::Experts(model) => model.about(),
         }
     }
 
@@ -252,7 +237,6 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.values(),
             AnyModel::Bandit(model) => model.values(),
-            AnyModel::Experts(model) => model.values(),
         }
     }
 
@@ -261,7 +245,6 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.problem(),
             AnyModel::Bandit(model) => model.problem(),
-            AnyModel::Experts(model) => model.problem(),
         }
     }
 
@@ -286,7 +269,6 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.rounds(),
             AnyModel::Bandit(model) => model.rounds(),
-            AnyModel::Experts(model) => model.rounds(),
         }
     }
 
@@ -295,7 +277,6 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.as_mut(),
             AnyModel::Bandit(model) => model.as_mut(),
-            AnyModel::Experts(model) => model.as_mut(),
         }
     }
 }

@@ -74,6 +74,13 @@ pub trait OnlineLearner: Predictor {
         None
     }
 
+    /// For learners that abstain by themselves, with probability [`Prediction::abstain`]: by how much the expected cost of the
+    /// rounds so far, an error costing 1 and no answer at most `cost`, can exceed the total loss of the best expert; or why
+    /// that is not known. `None` for learners that always answer.
+    fn abstention_bound(&self, _cost: f64) -> Option<Result<f64, String>> {
+        None
+    }
+
     /// Lists of numbers by name that tell how the learner is doing inside: the edges of weak learners, for one.
     fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
         Vec::new()
@@ -134,6 +141,10 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         (**self).guarantee()
+    }
+
+    fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>> {
+        (**self).abstention_bound(cost)
     }
 
     fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
@@ -212,6 +223,14 @@ pub trait ExpertLearner: Send + Sync {
 
     /// Bound on the total of $\langle w, l\rangle$ so far minus the total loss of the best expert.
     fn bound(&self) -> f64;
+
+    /// The total loss of every expert so far.
+    fn losses(&self) -> &[f64];
+
+    /// See [`OnlineLearner::abstention_bound`].
+    fn abstention_bound(&self, _cost: f64) -> Option<Result<f64, String>> {
+        None
+    }
 
     /// The abstaining decision for experts that vote in [-1, 1], for learners that abstain.
     fn verdict(&self, _votes: &[f64]) -> Option<Verdict> {

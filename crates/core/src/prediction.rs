@@ -17,6 +17,8 @@ pub struct Prediction {
     pub scores: Vec<f64>,
     /// Probabilities $p_t$ of the classes: what is played, sampled from, or scored by log loss. Empty for regression.
     pub probabilities: Vec<f64>,
+    /// Probability of no answer, in [0, 1]: 0 for learners that always answer.
+    pub abstain: f64,
     /// Standard normals to use in the next `predict` instead of the learner's own: $K$ a sample, for learners that sample
     /// a distribution of logits. Usually empty; for traces and tests.
     pub normals: Vec<f64>,
@@ -36,6 +38,7 @@ impl Prediction {
         Self {
             scores: vec![0.0; scores],
             probabilities: vec![0.0; scores],
+            abstain: 0.0,
             normals: Vec::new(),
             scratch: vec![0.0; scratch],
             stamp: None,
@@ -59,6 +62,7 @@ impl Prediction {
     pub fn keep(&mut self, other: &Prediction) {
         self.scores.clone_from(&other.scores);
         self.probabilities.clone_from(&other.probabilities);
+        self.abstain = other.abstain;
         self.kept.clone_from(&other.kept);
         self.stamp = None;
         self.members.resize_with(other.members.len(), Prediction::default);

@@ -13,6 +13,7 @@ use crate::boosting::adaboost_olm::AdaBoostOlm;
 use crate::experts::abstention::AdaHedgeAbstain;
 use crate::experts::adahedge::AdaHedge;
 use crate::experts::auto::Auto;
+use crate::experts::votes::Votes;
 use crate::full::aggregating::Aggregating;
 use crate::full::aioli::Aioli;
 use crate::full::folklore::Folklore;
@@ -29,9 +30,10 @@ use crate::full::second_order_perceptron::SecondOrderPerceptron;
 use crate::full::vaw::Vaw;
 use crate::kernel::quadratic_leader::{DiagonalLeader, FullLeader};
 use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric};
-use crate::learner::{Classes, Feedback};
+use crate::learner::{Classes, ExpertLearner, Feedback};
 use crate::param::{ParamError, ParamInfo, Params, Value, Values, nearest};
 use crate::problem::Problem;
+use crate::state::State;
 
 /// Every algorithm, in the order in which people are shown them.
 pub static ALGORITHMS: &[Entry] = &[
@@ -71,6 +73,9 @@ pub static ALGORITHMS: &[Entry] = &[
 /// A learner, or why there is none.
 type Made = Result<AnyModel, ParamError>;
 
+/// The same for one that is told what its experts have lost.
+type MadeExperts = Result<Box<dyn ExpertModel>, ParamError>;
+
 /// An algorithm of the registry: plain data, and the function that makes its learner.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -81,6 +86,7 @@ pub struct Entry {
     /// What it is told of a round.
     pub feedback: Feedback,
     make: fn(&Values, Problem, u64) -> Made,
+    make_experts: Option<fn(&Values, Problem, u64) -> MadeExperts>,
     check_names: fn(&Values) -> Result<(), ParamError>,
     numbers: fn(&Values, &Problem) -> Result<usize, ParamError>,
     scale_free: fn(&Values) -> Result<bool, ParamError>,
@@ -111,15 +117,15 @@ impl Entry {
         }
     }
 
-    /// An algorithm that follows experts.
-    const fn experts<L: Algorithm + ExpertModel + 'static>() -> Self {
+    /// An algorithm that follows experts: those in the columns of a stream, or of whom the losses are told.
+    const fn experts<L: Algorithm + ExpertLearner + State + Clone + 'static>() -> Self {
         Self {
             feedback: Feedback::Experts,
-            make: |values, problem, seed| {
+            make_experts: Some(|values, problem, seed| {
                 let params = L::Params::from_values(L::ABOUT.name, values)?;
-                Ok(AnyModel::Experts(Box::new(L::new(params, problem, seed)?)))
-            },
-            ..Self::described::<L>()
+                Ok(Box::new(L::new(params, problem, seed)?))
+            }),
+            ..Self::full::<Votes<L>>()
         }
     }
 
@@ -151,6 +157,7 @@ impl Entry {
             params: L::Params::FIELDS,
             feedback: Feedback::Full,
             make: |_, _, _| unreachable!("replaced by whoever knows the feedback"),
+            make_experts: None,
             check_names: |values| L::Params::from_values(L::ABOUT.name, values).map(drop),
             numbers: |values, problem| {
                 Ok(L::numbers_for(&L::Params::from_values(L::ABOUT.name, values)?, problem))
@@ -189,6 +196,16 @@ impl Entry {
             values.entry("mode".to_owned()).or_insert_with(|| Value::from("bandit"));
         }
         self.make_any(&values, problem, seed)?.bandit()
+    }
+
+    /// Makes a learner that follows experts and is told what they have lost, `problem.features` of them.
+    ///
+    /// # Errors
+    /// Also where the algorithm follows none.
+    pub fn make_experts(&self, values: &Values, problem: Problem, seed: u64) -> MadeExperts {
+        check_problem(self.about, &problem)?;
+        let need = || ParamError::invalid("learner", self.about.name, "one that follows experts");
+        self.make_experts.ok_or_else(need)?(values, problem, seed)
     }
 
     /// Checks the names and types of `values` alone, before the problem is known.

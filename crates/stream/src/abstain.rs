@@ -5,6 +5,7 @@
 //!
 //! * [`Rule::Cost`]: no answer where an answer is more likely to be wrong than abstaining costs (Chow 1970), which is best
 //!   as far as the probabilities are right.
+//! * [`Rule::Own`]: as learners decide that abstain by themselves; counted in expectation, not drawn.
 //! * [`Rule::Rate`]: no answer below a threshold $\theta$ on the log-odds of the largest probability, which goes up by
 //!   [`STEP`] $\cdot r$ after an answer and down by [`STEP`] $\cdot (1 - r)$ after none. As log-odds are clipped to
 //!   [-10, 30], $\theta$ stays within a step of that, and its changes add up: on *every* stream the rate of abstaining is
@@ -31,6 +32,8 @@ pub enum Rule {
     Cost(f64),
     /// Abstain in this fraction of the rounds, in [0, 1).
     Rate(f64),
+    /// With the probability that the learner gives, [`Prediction::abstain`]; abstaining costs this, an error 1.
+    Own(f64),
 }
 
 /// Watches a run, and abstains in its place.
@@ -39,7 +42,7 @@ pub struct Abstention {
     rule: Rule,
     threshold: f64,
     rounds: u64,
-    answered: u64,
+    answered: f64,
     /// Errors among the answers.
     errors: f64,
     /// Rounds and errors by log-odds.
@@ -58,14 +61,15 @@ pub struct Point {
 /// What abstaining came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// `cost` or `rate`.
+    /// `cost`, `rate` or `own`.
     pub rule: &'static str,
     /// The cost or the rate asked for.
     pub asked: f64,
     /// Fraction of the rounds that were answered.
     pub coverage: f64,
-    /// Rounds that were answered.
-    pub answered: u64,
+    /// Rounds that were answered; those to be expected, where the learner abstains by itself.
+    #[serde(serialize_with = "crate::score::whole")]
+    pub answered: f64,
     /// Error rate among them; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<f64>,
@@ -87,27 +91,27 @@ fn confidence(at: &Prediction) -> f64 {
 impl Abstention {
     /// No rounds yet.
     pub fn new(rule: Rule) -> Self {
-        Self { rule, threshold: 0.0, rounds: 0, answered: 0, errors: 0.0, cells: vec![(0, 0.0); CELLS + 1] }
+        Self { rule, threshold: 0.0, rounds: 0, answered: 0.0, errors: 0.0, cells: vec![(0, 0.0); CELLS + 1] }
     }
 
-    /// Whether to answer with the forecast `at`.
-    pub fn answers(&self, at: &Prediction) -> bool {
-        match self.rule {
+    /// The probability of an answer with the forecast `at`: 0 or 1 for rules that draw nothing.
+    pub fn answers(&self, at: &Prediction) -> f64 {
+        let yes = match self.rule {
             Rule::Cost(cost) => 1.0 - at.probabilities[at.top().index()] <= cost,
             Rule::Rate(_) => confidence(at) >= self.threshold,
-        }
+            Rule::Own(_) => return 1.0 - at.abstain,
+        };
+        f64::from(u8::from(yes))
     }
 
     /// A round in which `at` was forecast and whose answer is wrong by `error`, in [0, 1].
     pub fn add(&mut self, at: &Prediction, error: f64) {
         let answered = self.answers(at);
         self.rounds += 1;
-        if answered {
-            self.answered += 1;
-            self.errors += error;
-        }
+        self.answered += answered;
+        self.errors += answered * error;
         if let Rule::Rate(rate) = self.rule {
-            self.threshold += STEP * (rate - f64::from(u8::from(!answered)));
+            self.threshold += STEP * (rate - (1.0 - answered));
         }
         let cell = ((confidence(at) - LEAST) / (LARGEST - LEAST) * CELLS as f64) as usize;
         self.cells[cell].0 += 1;
@@ -117,7 +121,7 @@ impl Abstention {
     /// The sums as they stand.
     pub fn report(&self) -> Report {
         let rounds = self.rounds.max(1) as f64;
-        let missing = (self.rounds - self.answered) as f64;
+        let missing = self.rounds as f64 - self.answered;
         let (rule, asked, guarantee) = match self.rule {
             Rule::Cost(cost) => {
                 ("cost", cost, "none: the rule is best as far as the probabilities are right".to_owned())
@@ -126,14 +130,15 @@ impl Abstention {
                 let within = (61.0 / rounds).min(1.0);
                 ("rate", rate, format!("the rate is within {within:.5} of {rate}; none for the risk"))
             }
+            Rule::Own(cost) => ("own", cost, "none".to_owned()),
         };
         Report {
             rule,
             asked,
-            coverage: self.answered as f64 / rounds,
+            coverage: self.answered / rounds,
             answered: self.answered,
-            risk: (self.answered > 0).then(|| self.errors / self.answered as f64),
-            mean_cost: (rule == "cost").then(|| (self.errors + missing * asked) / rounds),
+            risk: (self.answered > 0.0).then(|| self.errors / self.answered),
+            mean_cost: (rule != "rate").then(|| (self.errors + missing * asked) / rounds),
             guarantee,
             curve: self.curve(),
         }
@@ -158,7 +163,10 @@ impl Abstention {
 impl Sink for Abstention {
     fn observe(&mut self, outcome: &Outcome<'_>, _score: &Score) -> std::io::Result<()> {
         if outcome.target.is_some() {
-            self.add(outcome.prediction, outcome.round.error);
+            // Who abstains by itself answers with its best label, whatever was drawn.
+            let own = matches!(self.rule, Rule::Own(_));
+            let error = if own { outcome.round.greedy_error } else { outcome.round.error };
+            self.add(outcome.prediction, error);
         }
         Ok(())
     }
@@ -182,7 +190,7 @@ mod tests {
         }
         let report = abstention.report();
         // 0.9, 0.8 and 0.25 are answered, the last with class 1; one of the three is wrong.
-        assert_eq!((report.answered, report.coverage, report.risk), (3, 0.6, Some(1.0 / 3.0)));
+        assert_eq!((report.answered, report.coverage, report.risk), (3.0, 0.6, Some(1.0 / 3.0)));
         assert_eq!(report.mean_cost, Some((1.0 + 2.0 * 0.25) / 5.0));
         let risks: Vec<f64> = report.curve.iter().map(|point| point.risk).collect();
         assert_eq!(risks, [0.0, 0.5, 1.0 / 3.0, 0.25, 0.4]);

@@ -161,6 +161,8 @@ pub struct Encoder {
     pub columns: usize,
     /// What the learner learns from.
     pub accepts: Accepts,
+    /// Whether features are votes: other numbers than those in [-1, 1] are refused.
+    pub votes: bool,
     /// What happens to rows beyond the learner's radius.
     pub large_row: LargeRow,
     /// The learner's bound on the norm of rows.
@@ -184,7 +186,7 @@ impl Encoder {
     /// # Panics
     /// If the row has more columns than [`Encoder::columns`].
     pub fn encode(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
-        check_magnitudes(row)?;
+        self.check(row)?;
         if let RowLabel::Name(name) = row.label()
             && self.labels.len() < self.classes
         {
@@ -199,9 +201,18 @@ impl Encoder {
     /// # Errors
     /// What is wrong with the row.
     pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
-        check_magnitudes(row)?;
+        self.check(row)?;
         self.features_of(row, out, false)?;
         self.target_of(row, out)
+    }
+
+    /// Checks the values of a row.
+    fn check(&self, row: &Row) -> Result<(), String> {
+        check_magnitudes(row)?;
+        match row.values().iter().find(|value| self.votes && value.abs() > 1.0) {
+            Some(value) => Err(format!("the row has the value {value}; a vote in [-1, 1] was needed")),
+            None => Ok(()),
+        }
     }
 
     /// Fills in the scaled features; with `observe`, the scaler takes note of them first.
@@ -427,6 +438,7 @@ mod tests {
             sparse,
             columns: 3,
             accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true },
+            votes: false,
             large_row: LargeRow::Warn,
             radius: 2.0,
             large_rows: 0,

@@ -299,6 +299,7 @@ fn own_encoder(facts: &Facts) -> Encoder {
         sparse,
         columns: facts.columns,
         accepts,
+        votes: false,
         large_row: LargeRow::Warn,
         radius: (radius * radius + 1.0).sqrt(),
         large_rows: 0,

@@ -164,9 +164,6 @@ impl<S: Sink> Entrant<S> {
                 let mut play = Play { floor, ..Play::new(options.seed) };
                 run_bandit_as(&mut share, learner.as_mut(), &mut sink, &options, &mut play, None)
             }
-            AnyModel::Experts(learner) => {
-                panic!("{} follows experts and has no use for rows", learner.about().name)
-            }
         };
         share.turn.give();
         let worked = share.turn.worked;

@@ -57,6 +57,7 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
         sparse: false,
         columns: 2,
         accepts: entry.about.accepts,
+        votes: false,
         large_row: LargeRow::Warn,
         radius: 3.0,
         large_rows: 0,
@@ -114,7 +115,6 @@ fn alone(at: usize, rows: usize, policy: BadRows, limit: Option<u64>) -> (Diary,
     let score = match learner {
         AnyModel::Full(mut learner) => run(&mut examples, learner.as_mut(), &mut diary, &options),
         AnyModel::Bandit(mut learner) => run_bandit(&mut examples, learner.as_mut(), &mut diary, &options),
-        AnyModel::Experts(_) => unreachable!("not among the runs"),
     };
     (diary, score.expect("readable rows"), examples)
 }

@@ -3,7 +3,7 @@
 use noregret::algorithm::{About, AnyModel, BanditModel, Model};
 use noregret::batch::online_to_batch::Average;
 use noregret::example::Features;
-use noregret::learner::{Classes, Predictor};
+use noregret::learner::{Classes, Feedback, Predictor};
 use noregret::model::{Archive, Data, ModelError, Numbers};
 use noregret::param::Values;
 use noregret::prediction::{Decision, Prediction};
@@ -77,6 +77,8 @@ impl Encoding {
             sparse: self.sparse && self.scaling != Scaling::Standard,
             columns: self.columns,
             accepts: about.accepts,
+            votes: noregret::registry::find(about.name)
+                .is_ok_and(|entry| entry.feedback == Feedback::Experts),
             large_row: LargeRow::default(),
             radius: problem.radius.unwrap_or(f64::INFINITY),
             large_rows: 0,

@@ -104,9 +104,14 @@ pub struct Rates {
 /// A count of errors is written as a whole number where it is one.
 fn count<S: Serializer>(errors: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     match errors {
-        Some(errors) if errors.fract() == 0.0 => to.serialize_u64(*errors as u64),
-        errors => errors.serialize(to),
+        Some(errors) => whole(errors, to),
+        None => to.serialize_none(),
     }
+}
+
+/// A count is written as a whole number where it is one.
+pub(crate) fn whole<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error> {
+    if count.fract() == 0.0 { to.serialize_u64(*count as u64) } else { to.serialize_f64(*count) }
 }
 
 impl Score {

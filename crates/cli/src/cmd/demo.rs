@@ -66,6 +66,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             sparse: false,
             columns,
             accepts: entry.about.accepts,
+            votes: false,
             large_row: LargeRow::Warn,
             radius: f64::INFINITY,
             large_rows: 0,

@@ -76,7 +76,7 @@ fn feedback(entry: &Entry) -> (&'static str, &'static str) {
     match entry.feedback {
         Feedback::Full => ("full", "the label"),
         Feedback::Bandit => ("bandit", "whether the played label was right"),
-        Feedback::Experts => ("experts", "what every expert has lost"),
+        Feedback::Experts => ("experts", "the label, and with it what every expert has lost"),
         Feedback::Either => ("either", "the label, or with mode=bandit whether the played label was right"),
     }
 }
@@ -84,9 +84,7 @@ fn feedback(entry: &Entry) -> (&'static str, &'static str) {
 fn accepts(entry: &Entry) -> String {
     let accepts = entry.about.accepts;
     if entry.feedback == Feedback::Experts {
-        let classes =
-            if accepts.classes == Classes::Two { ", or their votes between two classes" } else { "" };
-        return format!("losses of experts{classes}");
+        return "votes of experts in [-1, 1], a column each, between two classes, of which -1 is for the first".to_owned();
     }
     let classes = match accepts.classes {
         Classes::Any => "two or more classes",

@@ -28,7 +28,7 @@ use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
 use crate::log_file::LogFile;
 use crate::note::{note, note_bad_rows};
-use crate::open::{Opened, data_name, follows_experts, open};
+use crate::open::{Opened, data_name, open};
 use crate::progress::{Mode, Progress, Total, as_json};
 use crate::report::{Ending, RunPage};
 use crate::summary::{Summary, print};
@@ -86,7 +86,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
             let log = args.log.as_deref().map(|path| session.log(path, &learner, &play, continues));
             session.bandit(learner.bandit()?, play, log.transpose()?)
         }
-        AnyModel::Experts(learner) => Err(follows_experts(learner.about().name)),
     }
 }
 
@@ -169,7 +168,8 @@ impl<'a> Session<'a> {
             .transpose()?;
         let risk_plot = args.risk_plot.as_deref().map(RiskPlot::open).transpose()?;
         let calibration = args.calibration.map(|of| Calibration::new(of == CalibrationOf::Classes));
-        let watchers = (abstention(args, about)?, calibration);
+        let own = learner.abstention_bound(0.0).is_some();
+        let watchers = (abstention(args, about, own)?, calibration);
         let mut sinks = (((self.progress, record), watchers), self.report.take());
         let mut learn = |learner: &mut dyn OnlineLearner| {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
@@ -186,7 +186,23 @@ impl<'a> Session<'a> {
         };
         let (record, abstention, calibration, report);
         (((self.progress, record), (abstention, calibration)), report) = sinks;
-        let abstention = abstention.map(|abstention| abstention.report());
+        let abstention = abstention.map(|abstention| {
+            let mut report = abstention.report();
+            match learner.abstention_bound(report.asked) {
+                Some(_) if !args.stream.delay.is_none() => {
+                    report.guarantee = format!("none: labels were {} rounds late", args.stream.delay);
+                }
+                Some(Ok(bound)) => {
+                    let theorem = format!("{}, {}", about.paper.key, about.paper.place);
+                    report.guarantee = format!(
+                        "the total cost is at most {bound:.3} above the best expert's loss ({theorem})"
+                    );
+                }
+                Some(Err(why)) => report.guarantee = format!("none: {why}"),
+                None => {}
+            }
+            report
+        });
         let calibration = calibration.map(|calibration| calibration.report());
         let weights = learner.weights();
         self.progress.finish_with(&score, learner.certificate(), weights.clone()).map_err(Failure::output)?;

@@ -68,7 +68,6 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
                 Box::new(Full { learner, prediction, samples, rng })
             }
             AnyModel::Bandit(learner) => Box::new(Bandit { learner, decision: Decision::default(), rng }),
-            AnyModel::Experts(_) => unreachable!("asked of the registry before"),
         }
     };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());

@@ -3,7 +3,6 @@
 use noregret::algorithm::ExpertModel;
 use noregret::experts::abstention::vote_losses;
 use noregret::kernel::vector::dot;
-use noregret::learner::Classes;
 use noregret::problem::Problem;
 use noregret::registry::Entry;
 use noregret::rng::{Rng, Uniforms};
@@ -47,9 +46,8 @@ impl Experts {
 
     fn make(&self, found: usize) -> Result<Box<dyn ExpertModel>, String> {
         let experts = self.settings.features.unwrap_or(found as u64) as usize;
-        let classes = if self.entry.about.accepts.classes == Classes::Two { 2 } else { 1 };
-        let made = self.entry.make_any(&self.settings.params, Problem::new(classes, experts), self.seed);
-        made.and_then(|model| model.experts()).map_err(|error| error.to_string())
+        let made = self.entry.make_experts(&self.settings.params, Problem::new(2, experts), self.seed);
+        made.map_err(|error| error.to_string())
     }
 }
 

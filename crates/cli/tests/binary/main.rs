@@ -12,6 +12,7 @@ mod certify;
 mod compare;
 mod demo;
 mod evaluate;
+mod experts;
 mod generate;
 mod help;
 mod inspect;

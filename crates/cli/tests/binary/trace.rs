@@ -276,11 +276,6 @@ fn experts_are_checked() {
         "experts has the number -2: must be in [-1, 1]",
     );
     fails("adahedge-abstain", "{\"experts\": [1], \"y\": 1, \"cost\": 2}", 1, "cost = 2: must be in [0, 1]");
-    let run = Folder::with("a.csv", "x,y\n1,a\n2,b\n").run("run a.csv --learner adahedge");
-    run.failed(
-        1,
-        "--learner adahedge: follows experts, and needs their losses instead of rows: see `noregret trace`",
-    );
     let missing = Folder::new().run("trace --learner adaboost-olm --set candidates=no.json");
     assert!(
         missing.code == 2 && missing.stderr.contains("--set candidates: no.json: cannot be read: "),

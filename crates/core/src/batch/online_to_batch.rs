@@ -131,6 +131,10 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         self.learner.weights()
     }
 
+    fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>> {
+        self.learner.abstention_bound(cost)
+    }
+
     fn certificate(&self) -> Option<f64> {
         self.learner.certificate()
     }

@@ -115,8 +115,16 @@ impl ExpertLearner for AdaHedgeAbstain {
         self.hedge.learn(losses);
     }
 
+    fn losses(&self) -> &[f64] {
+        self.hedge.losses()
+    }
+
     fn rounds(&self) -> u64 {
         self.hedge.rounds()
+    }
+
+    fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>> {
+        Some(self.guarantee(cost))
     }
 
     fn bound(&self) -> f64 {

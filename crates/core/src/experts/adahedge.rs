@@ -77,11 +77,6 @@ impl AdaHedge {
         self.variance
     }
 
-    /// $L$.
-    pub fn losses(&self) -> &[f64] {
-        &self.losses
-    }
-
     fn least(&self) -> f64 {
         self.losses.iter().copied().fold(f64::INFINITY, f64::min)
     }
@@ -121,8 +116,8 @@ impl Algorithm for AdaHedge {
         guarantee: "regret <= 2 sqrt(V ln N) + 4/3 ln N + 2 against every expert, V the sum of the losses' variances",
         cost: "N a round",
         memory: "2 N numbers",
-        forecast: Forecast::Value,
-        accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: false },
+        forecast: Forecast::RandomisedLabel,
+        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false },
     };
 
     fn new(_params: AdaHedgeParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
@@ -175,6 +170,10 @@ impl ExpertLearner for AdaHedge {
         self.weigh();
     }
 
+    fn losses(&self) -> &[f64] {
+        &self.losses
+    }
+
     fn rounds(&self) -> u64 {
         self.rounds
     }
@@ -206,7 +205,7 @@ mod tests {
     use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
 
     fn experts(count: usize) -> AdaHedge {
-        AdaHedge::new(AdaHedgeParams {}, Problem::new(1, count), 0).expect("no parameters")
+        AdaHedge::new(AdaHedgeParams {}, Problem::new(2, count), 0).expect("no parameters")
     }
 
     #[test]

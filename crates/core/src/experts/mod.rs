@@ -5,6 +5,7 @@ pub mod abstention;
 pub mod adahedge;
 pub mod auto;
 pub mod mixture;
+pub mod votes;
 
 mod context;
 mod expansion;

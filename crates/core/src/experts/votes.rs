@@ -1,0 +1,155 @@
+//! Experts in the columns of a stream: what makes a learner that follows experts one of rows with labels.
+//!
+//! Column $j$ is the vote $v^j \in [-1, 1]$ of expert $j$ between two classes, the first (-1) and the second (1). With the
+//! weights $w$ of the learner,
+//!
+//! $$ \hat y = \langle w, v \rangle, \qquad p = \bigl(\tfrac12(1 - \hat y),\, \tfrac12(1 + \hat y)\bigr), \qquad
+//!    l^j = \tfrac12(1 - y v^j), \tag{1} $$
+//!
+//! so that the expected mistakes of a label drawn from $p$ are $\langle w, l \rangle$: what the learner's theorem bounds.
+//! Learners that abstain do so with the probability in [`Prediction::abstain`], and otherwise answer with the sign of
+//! $\hat y$.
+//!
+//! Votes beyond [-1, 1] count as the nearer end; fronts refuse them.
+
+use crate::algorithm::{About, Algorithm, Forecast};
+use crate::example::{Features, Target, Truth};
+use crate::learner::{Accepts, Classes, ExpertLearner, OnlineLearner, Predictor};
+use crate::param::ParamError;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Votes<L> {
+    learner: L,
+    losses: Vec<f64>,
+}
+
+impl<L: Algorithm + ExpertLearner> Algorithm for Votes<L> {
+    type Params = L::Params;
+
+    const ABOUT: About = About {
+        forecast: Forecast::RandomisedLabel,
+        accepts: Accepts { classes: Classes::Two, soft_labels: false, weights: false },
+        ..L::ABOUT
+    };
+
+    fn new(params: L::Params, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let losses = vec![0.0; problem.features];
+        Ok(Self { learner: L::new(params, problem, seed)?, losses })
+    }
+
+    fn params(&self) -> L::Params {
+        self.learner.params()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        L::numbers(problem) + problem.features
+    }
+}
+
+impl<L: ExpertLearner> Predictor for Votes<L> {
+    fn problem(&self) -> &Problem {
+        self.learner.problem()
+    }
+
+    fn prediction(&self) -> Prediction {
+        Prediction::sized(2, 0)
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let weights = self.learner.weights();
+        let vote: f64 = x.iter().map(|(expert, vote)| weights[expert] * vote.clamp(-1.0, 1.0)).sum();
+        // Weights sum to 1 up to rounding.
+        let vote = vote.clamp(-1.0, 1.0);
+        out.scores.copy_from_slice(&[-vote, vote]);
+        out.probabilities.copy_from_slice(&[0.5 * (1.0 - vote), 0.5 * (1.0 + vote)]);
+        out.abstain = if self.learner.abstention_bound(0.0).is_some() { 1.0 - vote.abs() } else { 0.0 };
+    }
+}
+
+impl<L: ExpertLearner> OnlineLearner for Votes<L> {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, _at: &Prediction) {
+        let Truth::Class(label) = y.truth else { panic!("a class was needed") };
+        let y = if label.index() == 1 { 1.0 } else { -1.0 };
+        self.losses.fill(0.5);
+        for (expert, vote) in x.iter() {
+            self.losses[expert] = 0.5 * (1.0 - y * vote.clamp(-1.0, 1.0));
+        }
+        self.learner.learn(&self.losses);
+    }
+
+    fn rounds(&self) -> u64 {
+        self.learner.rounds()
+    }
+
+    fn weights(&self) -> Vec<(String, f64)> {
+        (1..).zip(self.learner.weights()).map(|(expert, weight)| (expert.to_string(), *weight)).collect()
+    }
+
+    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        vec![("losses", self.learner.losses().to_vec()), ("bound", vec![self.learner.bound()])]
+    }
+
+    fn abstention_bound(&self, cost: f64) -> Option<Result<f64, String>> {
+        self.learner.abstention_bound(cost)
+    }
+}
+
+impl<L: State> State for Votes<L> {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        self.learner.tensors()
+    }
+
+    fn restored(&mut self) -> bool {
+        self.learner.restored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experts::abstention::AdaHedgeAbstain;
+    use crate::experts::adahedge::{AdaHedge, AdaHedgeParams};
+    use crate::rng::{Rng, Uniforms};
+    use crate::testing::assert_close;
+
+    /// Votes (1, -1, 0.5) of equal experts: the vote is 1/6. The truth is the first class: losses are (1, 0, 3/4), their mean
+    /// Δ = 7/12, so that η = 1.88 and w ∝ (0.15, 1, 0.24).
+    #[test]
+    fn a_round_by_hand() {
+        let new = |params| Votes::<AdaHedgeAbstain>::new(params, Problem::new(2, 3), 0);
+        let mut learner = new(AdaHedgeParams {}).expect("no parameters");
+        let (x, mut at) = (Features::Dense(&[1.0, -1.0, 0.5]), learner.prediction());
+        learner.predict(x, &mut at);
+        assert_close(at.probabilities[1], 7.0 / 12.0, 1e-15, "the second class");
+        assert_close(at.abstain, 5.0 / 6.0, 1e-15, "no answer");
+        learner.update(x, Target::class(0), &at);
+        assert_eq!(learner.numbers()[0].1, [1.0, 0.0, 0.75]);
+        assert_close(learner.weights()[1].1, 0.7161, 1e-3, "weight");
+    }
+
+    /// What is drawn errs by what the weighted experts lose, and no more than the theorem allows.
+    #[test]
+    fn expected_mistakes_are_the_loss_of_the_theorem() {
+        let mut learner = Votes::<AdaHedge>::new(AdaHedgeParams {}, Problem::new(2, 4), 0).expect("none");
+        let (mut rng, mut at, mut mistakes) = (Rng::new(3, 0), learner.prediction(), 0.0);
+        for _ in 0..2000 {
+            let y = usize::from(rng.uniform() < 0.5);
+            let votes: Vec<f64> = [0.5, 0.6, 0.7, 0.9]
+                .iter()
+                .map(|right| if (rng.uniform() < *right) == (y == 1) { 1.0 } else { -1.0 })
+                .collect();
+            learner.predict(Features::Dense(&votes), &mut at);
+            assert_close(at.probabilities.iter().sum::<f64>(), 1.0, 1e-15, "probabilities");
+            assert_eq!(at.abstain, 0.0);
+            mistakes += at.probabilities[1 - y];
+            learner.update(Features::Dense(&votes), Target::class(y), &at);
+        }
+        let best = learner.numbers()[0].1.iter().copied().fold(f64::INFINITY, f64::min);
+        let bound = learner.numbers()[1].1[0];
+        assert!(mistakes - best <= bound && mistakes > best, "{mistakes} {best} {bound}");
+    }
+}
