@@ -97,6 +97,16 @@ impl Example {
         Some(target.weighted(self.weight))
     }
 
+    /// An unlabelled example of the features `x`.
+    pub fn of(x: Features<'_>) -> Self {
+        let indices = match x {
+            Features::Dense(_) => None,
+            Features::Sparse { indices, .. } => Some(indices.to_vec()),
+        };
+        let (sparse, values) = (indices.is_some(), x.values().to_vec());
+        Self { sparse, indices: indices.unwrap_or_default(), values, weight: 1.0, ..Self::default() }
+    }
+
     /// A dense example of weight 1, as tests and generators make it.
     pub fn dense(values: &[f64], label: Option<Label>) -> Self {
         let truth = label.map_or(OwnedTruth::Missing, OwnedTruth::Class);
