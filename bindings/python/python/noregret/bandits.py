@@ -710,13 +710,16 @@ class BanditReduction(Bandit):
     Parameters
     ----------
     base : str, default=None
-        Name of the base learner, one of probabilities; its parameters as base.norm=2 and so on. None:
+        Name of the base learner, one of probabilities; its parameters as base__norm=2 and so on. None:
         folklore.
     exploration : float, default=None
         Probability gamma of uniform play, in [0, 1]. None: min(1, sqrt(classes R / horizon)), R = classes
         features ln(1 + horizon); 0.1 if the horizon is unknown.
     features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
         As in `noregret.Bandit`.
+    **nested : float, int, str or bool
+        Parameters of `base`, whose names begin with `base__`; one that is not given, or None, takes its own
+        default.
     """
 
     __slots__ = ()
@@ -737,6 +740,7 @@ class BanditReduction(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        **nested: float | int | str | bool | None,
     ) -> None:
         super().__init__(
             "bandit-reduction",
@@ -753,6 +757,7 @@ class BanditReduction(Bandit):
             most_waiting=most_waiting,
             base=base,
             exploration=exploration,
+            **nested,
         )
 
 
