@@ -163,7 +163,7 @@ def learner(entry: dict[str, Any], base: str) -> str:
     what = f"{entry['summary']} (`{entry['name']}`)"
     common = [
         ("features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory"
-         + (", most_waiting" if bandit else ""), f"As in `noregret.{base}`."),
+         + (", most_waiting, exploration_floor" if bandit else ""), f"As in `noregret.{base}`."),
     ]
     lines = [f"class {camel(entry['name'])}({base}):", *docstring(entry, sentence(what), common)]
     lines += ["    __slots__ = ()", "", "    def __init__(", "        self,", "        *,", "        features: int,"]
@@ -173,7 +173,7 @@ def learner(entry: dict[str, Any], base: str) -> str:
              ("scale", "str", '"none"'), ("intercept", "bool", "False"), ("sparse", "bool", "False"),
              ("labels", "Sequence[str] | None", "None"), ("memory", "int", "8192")]
     if bandit:
-        facts.append(("most_waiting", "int", "1_000_000"))
+        facts += [("most_waiting", "int", "1_000_000"), ("exploration_floor", "float", "0.0")]
     lines += [f"        {name}: {of} = {default}," for name, of, default in facts]
     if entry["nested"]:
         lines.append("        **nested: float | int | str | bool | None,")

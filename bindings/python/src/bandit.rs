@@ -5,9 +5,10 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 use noregret::algorithm::{AnyModel, BanditModel};
 use noregret::model::{Archive, ModelError};
+use noregret::param::ParamError;
 use noregret::prediction::Decision;
 use noregret::registry;
-use noregret_stream::bandit::{Play, run_bandit};
+use noregret_stream::bandit::{Play, run_bandit_as};
 use noregret_stream::decision_reader::LogReader;
 use noregret_stream::delay::Lateness;
 use noregret_stream::encode::{Encoder, Example, LargeRow};
@@ -191,7 +192,7 @@ impl Inner {
 #[pymethods]
 impl Bandit {
     #[new]
-    #[pyo3(signature = (name, classes, features, params, *, radius=None, horizon=None, seed=0, sparse=false, scale="none", intercept=false, labels=None, memory=8192, most_waiting=1_000_000))]
+    #[pyo3(signature = (name, classes, features, params, *, radius=None, horizon=None, seed=0, sparse=false, scale="none", intercept=false, labels=None, memory=8192, most_waiting=1_000_000, exploration_floor=0.0))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
     fn py_new(
         name: &str,
@@ -207,6 +208,7 @@ impl Bandit {
         labels: Option<Vec<String>>,
         memory: usize,
         most_waiting: usize,
+        exploration_floor: f64,
     ) -> PyResult<Self> {
         let params = values::from_python(params)?;
         let memory = memory.saturating_mul(1 << 20);
@@ -226,7 +228,12 @@ impl Bandit {
             };
             let learner = entry.make_bandit(&params, facts.problem(entry, &params)?, seed)?;
             let encoder = facts.encoder(learner.about(), learner.problem())?;
-            let play = Play::new(seed);
+            let most = 1.0 / learner.problem().classes as f64;
+            if !(0.0..=most).contains(&exploration_floor) {
+                let need = format!("from 0 to {most:.6}, one over the number of classes");
+                return Err(ParamError::invalid("exploration_floor", exploration_floor, need).into());
+            }
+            let play = Play { floor: exploration_floor, ..Play::new(seed) };
             let inner = Inner::new(learner, encoder, array_schema(features), play, most_waiting);
             Ok(Self { inner: RwLock::new(Inner { fresh: Some(seed), ..inner }) })
         };
@@ -361,6 +368,7 @@ impl Bandit {
             for row in 0..rows.len() {
                 inner.encoder.transform(rows.row(row), &mut example).expect("rows are checked before");
                 inner.learner.predict(example.features(), &mut decision);
+                inner.play.mix(&mut decision.distribution);
                 out.extend_from_slice(if scores { &decision.scores } else { &decision.distribution });
             }
             Ok((out, width))
@@ -400,9 +408,11 @@ impl Bandit {
             };
             let mut record = Record::new(forecast, keep, rows.len());
             inner.fresh = None;
+            let mut play = Play { floor: inner.play.floor, ..Play::new(seed) };
             let Inner { learner, encoder, .. } = inner;
             let mut examples = ArrayExamples { rows, targets, weights: None, encoder, frozen: false, at: 0 };
-            record.score = Some(run_bandit(&mut examples, learner.as_mut(), &mut record.rounds, &options)?);
+            let (learner, sink) = (learner.as_mut(), &mut record.rounds);
+            record.score = Some(run_bandit_as(&mut examples, learner, sink, &options, &mut play, None)?);
             Ok(record)
         })?;
         record.into_python(py)

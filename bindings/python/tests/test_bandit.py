@@ -106,6 +106,20 @@ def test_labels_are_drawn_by_their_probabilities():
     assert bandit.predict([1.0]) == p.argmax() and bandit.predict([[1.0]]).tolist() == [p.argmax()]
 
 
+@each
+def test_a_floor_is_under_all_probabilities(entry):
+    x, y = stream(60, 3, classes_of(entry))
+    by_hand, run = made(entry, exploration_floor=0.1), made(entry, exploration_floor=0.1)
+    decisions = play(by_hand, x, y)
+    seen = run.run(x, y, seed=1, probabilities=True)
+    assert seen.probabilities.min() >= 0.1 - 1e-15 and by_hand.predict_proba(x).min() >= 0.1 - 1e-15
+    np.testing.assert_array_equal([decision.label for decision in decisions], seen.played)
+    again = pickle.loads(pickle.dumps(by_hand))
+    assert play(again, x, y) == play(by_hand, x, y)
+    with pytest.raises(ValueError, match="exploration_floor = 0.6: must be from 0 to 0.[35]"):
+        made(entry, exploration_floor=0.6)
+
+
 def test_learning_pays():
     x, y = stream(3000, 5, 3)
     bandit = Bandit("soba", features=5, classes=3, exploration=0.1, seed=1, scale="standard", intercept=True)

@@ -63,6 +63,9 @@ class Bandit:
     ----------
     most_waiting
         Decisions that may wait for feedback at one time; beyond that the oldest is forgotten.
+    exploration_floor
+        Every label is played at least with this probability, from 0 to 1 / classes: now and then a label is drawn uniformly
+        instead of by the learner. Logs with a floor > 0 can evaluate any policy.
     seed
         Seed of the labels that are drawn and of the learner's own randomness.
     name, features, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
@@ -97,6 +100,7 @@ class Bandit:
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
         **params: float | int | str | bool | None,
     ) -> None:
         names = None if labels is None else [str(label) for label in labels]
@@ -114,6 +118,7 @@ class Bandit:
             labels=names,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
         )
         self._index: dict[str, int] | None = None
 

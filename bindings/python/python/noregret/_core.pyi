@@ -141,6 +141,7 @@ class Bandit:
         labels: list[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> Bandit: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Bandit: ...

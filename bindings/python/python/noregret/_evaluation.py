@@ -128,13 +128,14 @@ def evaluate(
     >>> import tempfile, pathlib
     >>> import noregret
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.ndjson"
-    >>> line = '{{"id": {id}, "x": [{x}], "label": "{label}", "p": {{"a": 0.5, "b": 0.5}}, "correct": {right}}}'
-    >>> rounds = [(id, id % 2, "ab"[id // 2 % 2]) for id in range(400)]
-    >>> lines = [line.format(id=id, x=x, label=label, right=str(label == "ab"[x]).lower()) for id, x, label in rounds]
-    >>> path.write_text("\\n".join(lines)) > 0
-    True
-    >>> noregret.evaluate(path, "constant:a", reward_learner="none").estimates["ips"].value
-    0.5
+    >>> bandit = noregret.Bandit("banditron", features=1, classes=2, exploration=0.5)
+    >>> with bandit.log(path):
+    ...     for at in range(2000):
+    ...         decision = bandit.decide([at % 2 - 0.5])
+    ...         bandit.feedback(decision.id, decision.label == at % 2)
+    >>> found = noregret.evaluate(path, "constant:0")
+    >>> abs(found.estimates["dr"].value - 0.5) < 0.05, found.warnings
+    (True, [])
     """
     if missing not in ("skip", "wrong"):
         raise ValueError(f"missing = {missing}: must be skip or wrong")

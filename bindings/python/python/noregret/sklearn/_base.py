@@ -68,14 +68,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         inner = {name: params.pop(name) for name in list(params) if self._is_inner(name)}
         super().set_params(**params)
-        vars(self).update(inner)
+        self.__dict__.update(inner)
         return self
 
     def _set_nested(self, nested: dict[str, Any]) -> None:
         for name in nested:
             if not self._is_inner(name):
                 raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
-        vars(self).update(nested)
+        self.__dict__.update(nested)
 
     def _is_inner(self, name: str) -> bool:
         return self._nested is not None and name.startswith(f"{self._nested}__")
