@@ -150,8 +150,8 @@ impl Inner {
         Ok(Self { pending, going_on, ..Self::new(learner, encoder, schema, play, going_on.most) })
     }
 
-    /// The learner as a log leaves it.
-    fn replayed(replayed: Replayed, most: usize) -> Done<Self> {
+    /// The learner as a log leaves it, which goes on from `model` if there is one.
+    fn replayed(replayed: Replayed, model: Option<&Archive>, most: usize) -> Done<Self> {
         let Replayed {
             saved: Saved { learner, encoder, schema, generator }, pending, last_id, floor, ..
         } = replayed;
@@ -162,7 +162,9 @@ impl Inner {
         // As after loading: what to do with large rows was the wish of one run.
         let encoder = Encoder { large_row: LargeRow::default(), ..encoder };
         let mut inner = Self::new(learner.bandit()?, encoder, schema, play, most);
-        inner.going_on.next = last_id.map_or(0, |last| last + 1);
+        let before = model.and_then(|model| model.json::<GoingOn>(GOING_ON).ok());
+        let next = last_id.map_or(0, |last| last.saturating_add(1));
+        inner.going_on.next = before.map_or(next, |before| before.next.max(next));
         inner.pending = pending;
         Ok(inner)
     }
@@ -271,7 +273,7 @@ impl Bandit {
                 .map_err(ReplayError::from)
                 .and_then(|reader| replay(reader, model.as_ref(), limits))
                 .map_err(|error| Failure::of_replay(path, error))?;
-            Inner::replayed(replayed, most_waiting)
+            Inner::replayed(replayed, model.as_ref(), most_waiting)
         })?;
         Ok(Self { inner: RwLock::new(inner) })
     }

@@ -105,7 +105,11 @@ def test_a_log_goes_on_from_a_model(tmp_path):
     again.save(tmp_path / "again")
     noregret("replay", tmp_path / "log.ndjson", "--load", tmp_path / "before", "--save", tmp_path / "theirs", "--json")
     assert state(tmp_path / "after") == state(tmp_path / "again") == state(tmp_path / "theirs")
-    assert again.waiting == ours.waiting and again.decide(x[0]) == ours.decide(x[0])
+    with ours.log(tmp_path / "empty.ndjson.gz"):
+        pass
+    third = Bandit.replay(tmp_path / "empty.ndjson.gz", tmp_path / "after")
+    assert again.waiting == third.waiting == ours.waiting
+    assert again.decide(x[0]) == third.decide(x[0]) == ours.decide(x[0])
 
 
 def test_lines_are_there_at_once_and_nothing_is_overwritten(tmp_path):

@@ -28,12 +28,16 @@ class Decision(NamedTuple):
 class DecisionLog:
     """A decision log that is being written, as `Bandit.log` begins it; a context manager."""
 
-    __slots__ = ("_core", "path")
+    __slots__ = ("_core", "_path")
 
     def __init__(self, core: _core.Bandit, path: str) -> None:
         self._core: _core.Bandit | None = core
-        self.path = path
+        self._path = path
+
+    @property
+    def path(self) -> str:
         """Where it is written."""
+        return self._path
 
     def close(self) -> None:
         """Completes the file; what is decided after this is not logged. Closing twice does nothing.

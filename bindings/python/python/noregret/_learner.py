@@ -80,7 +80,6 @@ class Learner:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from noregret import Learner
     >>> learner = Learner("folklore", classes=3, features=2, radius=1.0)
     >>> learner.learn_one([0.6, 0.8], 0)
