@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,6 +49,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     radius: float | None
     random_state: Any
     memory: int
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls._nested is not None:
+            # Tools take every name in a signature for a parameter, and `nested` is none: it stands for `weak__grace` and so on.
+            own = inspect.signature(cls.__init__)
+            named = [p for p in own.parameters.values() if p.name != "self" and p.kind is not p.VAR_KEYWORD]
+            cls.__signature__ = own.replace(parameters=named)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name, those that were given for a learner inside (`weak__grace`) among them.
