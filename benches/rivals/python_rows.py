@@ -1,24 +1,30 @@
-"""One row at a time from Python: noregret beside scikit-learn and River, in one process.
+"""From Python, in one process: noregret beside scikit-learn and River one row at a time, and whole arrays beside the command line.
 
-    pip install target/python/wheels/*.whl scikit-learn river     # the wheel of `cargo xtask wheel`
-    python benches/rivals/python_rows.py
+    python3 benches/rivals/rivals.py speed     # installs a release wheel beside the rivals, and has these contests in its table
 
-`rows(repeat)` returns what is measured as (what, ours, rival, ratio): examples per CPU second of each, medians over interleaved
-repetitions, and the median of the ratios of the pairs. Rows are dense, d = 54, K = 7, from a softmax of linear scores.
+Rows are dense, d = 54, K = 7, from a softmax of linear scores.
 """
 
 import json
 import os
-import statistics
 import subprocess
-import tempfile
-import time
-from pathlib import Path
 
 import numpy as np
 
+from contestants import NOREGRET, timed
+from places import ROOT, WORK
+from speed import Contest, clock
+
 FEATURES, CLASSES, ROWS = 54, 7, 1000
-BINARY = Path(__file__).parents[2] / "target" / "release" / "noregret"
+
+
+def install(python):
+    """Builds a wheel as users get it, and installs it where `python` is."""
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    package = ["--force-reinstall", "--no-deps", "--no-build-isolation", ROOT / "bindings" / "python"]
+    path = f"{os.path.dirname(python)}{os.pathsep}{os.environ['PATH']}"  # pip looks for maturin there.
+    environment = {**os.environ, "PATH": path, "CARGO_TARGET_DIR": str(ROOT / "target"), "PYO3_PYTHON": str(python)}
+    subprocess.run([*pip, *package], check=True, env=environment)
 
 
 def stream(rows, seed=0):
@@ -29,8 +35,8 @@ def stream(rows, seed=0):
     return x, (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
 
 
-def contests():
-    """What is compared: names, and functions that make a function that does `ROWS` rows."""
+def a_row_at_a_time():
+    """Every contestant gets the same rows in the form that it likes best; ours are asked for no less than the rival."""
     from river import linear_model
     from sklearn.linear_model import SGDClassifier
 
@@ -50,7 +56,7 @@ def contests():
             for row, label in zip(rows, labels, strict=True):
                 model.partial_fit(row, label)
 
-        return work
+        return lambda: clock(work)
 
     def progressive(make):
         def work():
@@ -59,7 +65,7 @@ def contests():
                 model.predict_proba_one(row)
                 model.learn_one(row, label)
 
-        return work
+        return lambda: clock(work)
 
     def bare(name):
         def work():
@@ -68,72 +74,51 @@ def contests():
                 model.predict_proba(row)
                 model.learn_one(row, label)
 
-        return work
+        return lambda: clock(work)
 
-    softmax = "River SoftmaxRegression"
+    softmax = "River `SoftmaxRegression`"
     sgd = partial_fit(lambda: SGDClassifier(loss="log_loss"))
     theirs = progressive(linear_model.SoftmaxRegression)
-    yield "sklearn face, `ogd`, partial_fit a row", "SGDClassifier", partial_fit(sklearn.OgdClassifier), sgd
-    yield "sklearn face, `folklore`, partial_fit a row", "SGDClassifier", partial_fit(sklearn.FolkloreClassifier), sgd
-    yield "sklearn face, `ogd`, partial_fit a row", softmax, partial_fit(sklearn.OgdClassifier), theirs
-    yield "River face, `ogd`, predict and learn", softmax, progressive(river.Ogd), theirs
-    yield "River face, `folklore`, predict and learn", softmax, progressive(river.Folklore), theirs
-    yield "Learner, `ogd`, predict and learn", softmax, bare("ogd"), theirs
-    yield "Learner, `folklore`, predict and learn", softmax, bare("folklore"), theirs
+    for what, rival, ours, other, target in [
+        ("`sklearn.OgdClassifier`, partial_fit", "`SGDClassifier`", partial_fit(sklearn.OgdClassifier), sgd, 20),
+        ("`sklearn.FolkloreClassifier`, partial_fit", "`SGDClassifier`", partial_fit(sklearn.FolkloreClassifier), sgd, 1),
+        ("`sklearn.OgdClassifier`, partial_fit", softmax, partial_fit(sklearn.OgdClassifier), theirs, 5),
+        ("`river.Ogd`, predict and learn", softmax, progressive(river.Ogd), theirs, 1),
+        ("`river.Folklore`, predict and learn", softmax, progressive(river.Folklore), theirs, 1),
+        ("`Learner(\"ogd\")`, predict and learn", softmax, bare("ogd"), theirs, 5),
+        ("`Learner(\"folklore\")`, predict and learn", softmax, bare("folklore"), theirs, 1),
+    ]:
+        yield Contest(what, rival, ours, other, (ROWS, ROWS), target)
 
 
-def clock(work):
-    """CPU seconds: both sides have one thread, and the machine may have other work."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
-def paired(what, ours, theirs, repeat, ours_rows=ROWS, theirs_rows=ROWS):
-    pairs = [(ours(), theirs()) for _ in range(repeat + 1)][1:]  # The first is for caches.
-    ratio = statistics.median((b / theirs_rows) / (a / ours_rows) for a, b in pairs)
-    rate = [rows / statistics.median(times) for rows, times in zip((ours_rows, theirs_rows), zip(*pairs, strict=True), strict=True)]
-    return what, rate[0], rate[1], ratio
-
-
-def against_the_command_line(name, count, repeat):
-    """An array beside the learning pass of the command line on the same rows, text included; CPU against wall seconds."""
+def whole_arrays(name, count):
+    """An array beside the learning pass of the command line on the same rows as LIBSVM text, whose reading counts. That pass is
+    timed by the command line itself, on the clock of the wall; CPU time is that of its whole process."""
     import noregret
 
     x, y = stream(count)
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "rows.libsvm")
+    path = WORK / "streams" / f"rows-{count}.libsvm"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "w") as out:
             for row, label in zip(x.tolist(), y.tolist(), strict=True):
                 out.write(f"{label} " + " ".join(f"{at + 1}:{v:.9g}" for at, v in enumerate(row)) + "\n")
 
-        def ours():
-            learner = noregret.Learner(
-                name, features=FEATURES, classes=CLASSES, radius=20.0, scale="standard", intercept=True
-            )
-            return clock(lambda: learner.run(x, y))
+    def ours():
+        learner = noregret.Learner(
+            name, features=FEATURES, classes=CLASSES, radius=20.0, scale="standard", intercept=True
+        )
+        return clock(lambda: learner.run(x, y))
 
-        def theirs():
-            words = [BINARY, "run", path, "--learner", name, "--scale", "standard", "--json", "--quiet"]
-            done = subprocess.run(words, capture_output=True, text=True, check=True)
-            return json.loads(done.stdout.splitlines()[-1])["seconds"]
+    def theirs():
+        words = [NOREGRET, "run", path, "--learner", name, "--scale", "standard", "--json", "--quiet"]
+        out, _, cpu = timed(words)
+        return json.loads(out.splitlines()[-1])["seconds"], cpu
 
-        what = f"Learner.run on arrays, `{name}` / the command line on LIBSVM text"
-        return paired(what, ours, theirs, repeat, count, count)
-
-
-def rows(repeat=5):
-    """Everything that is measured, as (what, our rows a second, the rival's, ratio)."""
-    table = [
-        paired(f"{what} / {rival}", lambda work=ours: clock(work), lambda work=theirs: clock(work), repeat)
-        for what, rival, ours, theirs in contests()
-    ]
-    if BINARY.exists():
-        table += [against_the_command_line(name, count, repeat) for name, count in (("ogd", 50_000), ("folklore", 5_000))]
-    return table
+    return Contest(f"`Learner(\"{name}\").run`, {count:,} rows", "`noregret run`", ours, theirs, (count, count), 1)
 
 
-if __name__ == "__main__":
-    print("| what | ours, rows/s | rival, rows/s | ratio |\n|---|---:|---:|---:|")
-    for what, ours, rival, ratio in rows():
-        print(f"| {what} | {ours:.0f} | {rival:.0f} | {ratio:.1f} |")
+def contests():
+    yield from a_row_at_a_time()
+    yield whole_arrays("ogd", 50_000)
+    yield whole_arrays("folklore", 10_000)

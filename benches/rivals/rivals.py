@@ -2,7 +2,8 @@
 
     quality   progressive log-loss and error, the best of each rival's grid, chosen after the fact
     bandit    error with right-or-wrong feedback only, beside `vw --cbify` best of a grid
-    speed     ratios of running time, medians of interleaved repetitions
+    speed     ratios of running time, medians of interleaved repetitions; builds and installs a release wheel of the Python
+              package first
 
 The first run makes an environment of its own under target/rivals and installs requirements.txt there. Tables go to
 results/rivals-TABLE.md; what was run once is remembered in target/rivals/runs.jsonl (delete it to run again).

@@ -169,12 +169,19 @@ the fact. The lowest error of a row is bold; - is a full matrix that would be to
 
 def speed(options):
     """Ratios of running time."""
+    import python_rows
     from speed import contests, gemm, line
 
-    lines = []
-    for contest in contests(options.data):
-        lines.append(line(contest, options.repeat))
-        print(lines[-1], file=sys.stderr, flush=True)
+    def lines(of):
+        table = []
+        for contest in of:
+            table.append(line(contest, options.repeat))
+            print(table[-1], file=sys.stderr, flush=True)
+        return "\n".join(table)
+
+    python_rows.install(sys.executable)
+    heads = """| what | rival | ours, rows/s | rival, rows/s | ratio of wall time | of CPU time | target |
+|---|---|---:|---:|---:|---:|---:|"""
     write(
         "rivals-speed",
         f"""# Speed beside the rivals
@@ -185,8 +192,16 @@ the loop counts. NumPy's own matrix product ran at {gemm():.0f} GFLOP/s (n = 102
 
 {machine()}
 
-| what | rival | ours, rows/s | rival, rows/s | ratio of wall time | of CPU time | target |
-|---|---|---:|---:|---:|---:|---:|
-{chr(10).join(lines)}
+{heads}
+{lines(contests(options.data))}
+
+## From Python
+
+In one process, d = {python_rows.FEATURES}, K = {python_rows.CLASSES}, dense. One row at a time, {python_rows.ROWS} of them, each in the form that the contestant likes best
+(arrays of one row for scikit-learn, dictionaries for River, arrays for `Learner`); then whole arrays beside the command line
+on the same rows as text, where a ratio of 1 is its speed.
+
+{heads}
+{lines(python_rows.contests())}
 """,
     )

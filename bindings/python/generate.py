@@ -2,8 +2,8 @@
 
 One class for every learner, with its parameters as keywords: in `noregret/learners.py` and `noregret/bandits.py`. Those that
 follow experts learn from no rows and have none. Learners that
-can be made for problems of any size, and whose theorem's parameters are of practical use, have classifiers in
-`noregret/sklearn/_classifiers.py`, and in `noregret/river/_classifiers.py` if they take in new classes and features in bounded memory.
+can be made for problems of any size, and whose theorem's parameters are of practical use (if need be for a smaller `norm`), have
+classifiers in `noregret/sklearn/_classifiers.py`, and in `noregret/river/_classifiers.py` if they take in new classes and features in bounded memory.
 `tests/test_generated.py` fails when they are not what this writes.
 """
 
@@ -55,18 +55,28 @@ def kind(need: str) -> str:
     return words.get(need, "float | str")
 
 
+REACH = 3.0
+"""The default of `norm` times `radius` in classifiers whose theorem's steps are too small to be seen with the learner's own 30."""
+
+
 def own(entry: dict[str, Any]) -> list[dict[str, Any]]:
     return [param for param in entry["params"] if param["name"] not in PROBLEM]
 
 
-def practical(entry: dict[str, Any]) -> bool:
-    """Whether the theorem's parameters tell three far clusters apart after 300 rows. Some theorems are so careful that the
-    probabilities stay equal; who wants such a learner sets its parameters and takes `Learner`."""
-    learner, x, y = clusters(entry)
+def practical(entry: dict[str, Any], reach: float | None = None) -> bool:
+    """Whether three far clusters are told apart after 300 rows, with the theorem's parameters or with `norm = reach / radius`.
+    Some theorems are so careful that the probabilities stay equal."""
+    learner, x, y = clusters(entry, reach)
     learner.update(x, y)
     chosen = learner.predict(x)
     visibly = learner.predict_proba(x)[np.arange(300), chosen].mean() > 1 / learner.classes + 0.01
     return bool((chosen == y).mean() > 0.8 and visibly)
+
+
+def reach(entry: dict[str, Any]) -> float | None:
+    """What `norm` is divided by `radius` in classifiers; None where the learner's own default does."""
+    named = any(param["name"] == "norm" for param in entry["params"])
+    return REACH if named and not practical(entry) and practical(entry, REACH) else None
 
 
 def probable(entry: dict[str, Any]) -> str:
@@ -83,7 +93,7 @@ def probable(entry: dict[str, Any]) -> str:
 
 def bounded(entry: dict[str, Any]) -> bool:
     """Whether memory stays the same however many rows are learnt. Some learners keep them all: no good for endless streams."""
-    learner, x, y = clusters(entry)
+    learner, x, y = clusters(entry, None)
     sizes = []
     for at in range(6):
         learner.update((1 - at / 10) * x[:100], y[:100])
@@ -91,7 +101,7 @@ def bounded(entry: dict[str, Any]) -> bool:
     return max(sizes[3:]) < 1.5 * max(sizes[:3])
 
 
-def clusters(entry: dict[str, Any]) -> tuple[Learner, Any, Any]:
+def clusters(entry: dict[str, Any], reach: float | None) -> tuple[Learner, Any, Any]:
     """A learner, and rows of three far clusters (two for two classes) with their classes."""
     rng = np.random.default_rng(0)
     classes = 2 if entry["classes"] == "two" else 3
@@ -99,8 +109,8 @@ def clusters(entry: dict[str, Any]) -> tuple[Learner, Any, Any]:
     x = rng.normal(size=(300, 2)) + 4 * np.array([[0, 1], [1, -1], [-1, -1]])[y]
     x -= x.mean(axis=0)
     radius = float(np.linalg.norm(x, axis=1).max())
-    learner = Learner(entry["name"], features=2, classes=classes, radius=radius)
-    return learner, x, y
+    norm = {} if reach is None else {"norm": reach / radius}
+    return Learner(entry["name"], features=2, classes=classes, radius=radius, **norm), x, y
 
 
 def fill(text: str, indent: int) -> str:
@@ -112,25 +122,40 @@ def sentence(text: str) -> str:
     return text[0].upper() + text[1:] + "."
 
 
-def described(entry: dict[str, Any], indent: int) -> list[str]:
+def described(entry: dict[str, Any], indent: int, reach: float | None = None) -> list[str]:
     lines = []
     for param in own(entry):
         lines.append(" " * indent + f"{param['name']} : {kind(param['need'])}, default=None")
-        meaning = plain(param["meaning"])
-        lines.append(fill(f"{meaning} None: {plain(param['default'])}.", indent + 4))
+        meaning, default = plain(param["meaning"]), plain(param["default"])
+        if reach and param["name"] == "norm":
+            default = f"{reach:g} / radius (with the learner's own {default} the theorem's steps are too small to be seen)"
+        if entry["nested"]:
+            meaning = meaning.replace(f"{entry['nested']}.", f"{entry['nested']}__")
+        lines.append(fill(f"{meaning} None: {default}.", indent + 4))
     return lines
 
 
-def docstring(entry: dict[str, Any], first: str, common: list[tuple[str, str]], note: str = "") -> list[str]:
+def inner(entry: dict[str, Any], indent: int) -> list[str]:
+    """What is said of parameters of a learner inside."""
+    if not entry["nested"]:
+        return []
+    what = (f"Parameters of `{entry['nested']}`, whose names begin with `{entry['nested']}__`; one that is not given, or None, "
+            "takes its own default.")
+    return [" " * indent + "**nested : float, int, str or bool", fill(what, indent + 4)]
+
+
+def docstring(
+    entry: dict[str, Any], first: str, common: list[tuple[str, str]], note: str = "", reach: float | None = None
+) -> list[str]:
     lines = [fill(f'"""{first}', 4), ""]
     lines.append(fill(f"Guarantee: {plain(entry['guarantee'])}. Time of a round: {plain(entry['cost'])}; memory: "
                       f"{plain(entry['memory'])}. Source: {entry['paper']}, {plain(entry['place'])}.", 4))
     if note:
         lines += ["", fill(note, 4)]
-    lines += ["", "    Parameters", "    ----------", *described(entry, 4)]
+    lines += ["", "    Parameters", "    ----------", *described(entry, 4, reach)]
     for name, what in common:
         lines += [f"    {name}", fill(what, 8)]
-    return [*lines, '    """', ""]
+    return [*lines, *inner(entry, 4), '    """', ""]
 
 
 def learner(entry: dict[str, Any], base: str) -> str:
@@ -138,7 +163,7 @@ def learner(entry: dict[str, Any], base: str) -> str:
     what = f"{entry['summary']} (`{entry['name']}`)"
     common = [
         ("features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory"
-         + (", most_waiting" if bandit else ""), f"As in `noregret.{base}`."),
+         + (", most_waiting, exploration_floor" if bandit else ""), f"As in `noregret.{base}`."),
     ]
     lines = [f"class {camel(entry['name'])}({base}):", *docstring(entry, sentence(what), common)]
     lines += ["    __slots__ = ()", "", "    def __init__(", "        self,", "        *,", "        features: int,"]
@@ -148,11 +173,15 @@ def learner(entry: dict[str, Any], base: str) -> str:
              ("scale", "str", '"none"'), ("intercept", "bool", "False"), ("sparse", "bool", "False"),
              ("labels", "Sequence[str] | None", "None"), ("memory", "int", "8192")]
     if bandit:
-        facts.append(("most_waiting", "int", "1_000_000"))
+        facts += [("most_waiting", "int", "1_000_000"), ("exploration_floor", "float", "0.0")]
     lines += [f"        {name}: {of} = {default}," for name, of, default in facts]
+    if entry["nested"]:
+        lines.append("        **nested: float | int | str | bool | None,")
     lines += ["    ) -> None:", "        super().__init__(", f'            "{entry["name"]}",']
     names = ["features", "classes", *(name for name, _, _ in facts), *(param["name"] for param in own(entry))]
     lines += [f"            {name}={name}," for name in names]
+    if entry["nested"]:
+        lines.append("            **nested,")
     return "\n".join([*lines, "        )"])
 
 
@@ -216,15 +245,24 @@ def classifier(entry: dict[str, Any], face: str) -> str:
             f"    >>> metric = evaluate.progressive_val_score(datasets.Phishing().take(200), {name}(), metrics.Accuracy())",
             "    >>> metric.get() > 0.7", "    True",
         ]
-    doc = docstring(entry, sentence(f"{entry['summary']} (`{entry['name']}`)"), common, " ".join(notes))
+    default = reach(entry)
+    doc = docstring(entry, sentence(f"{entry['summary']} (`{entry['name']}`)"), common, " ".join(notes), default)
     doc[-2:-2] = ["", *attributes]
     of = [(param["name"], f"{kind(param['need'])} | None", "None") for param in own(entry)] + arguments
     lines = [f"class {name}({base}):", *doc, f'    _learner_name = "{entry["name"]}"']
     names = ", ".join(f'"{param["name"]}"' for param in own(entry))
     lines.append(f"    _own = ({names}{',' if len(own(entry)) == 1 else ''})")
+    if default:
+        lines.append(f"    _reach = {default}")
+    if entry["nested"]:
+        lines.append(f'    _nested = "{entry["nested"]}"')
     lines += ["", "    def __init__(", "        self,", "        *,"]
     lines += [f"        {name}: {kind_} = {default}," for name, kind_, default in of]
+    if entry["nested"]:
+        lines.append("        **nested: Any,")
     lines += ["    ) -> None:", *(f"        self.{name} = {name}" for name, _, _ in of)]
+    if entry["nested"]:
+        lines.append("        self._set_nested(nested)")
     if not sklearn:
         lines.append("        self._begin()")
     return "\n".join(lines)
@@ -247,7 +285,8 @@ def modules() -> dict[str, str]:
     catalogue = _core.catalogue()
     full = [entry for entry in catalogue if entry["feedback"] in ("full", "either")]
     bandit = [entry for entry in catalogue if entry["feedback"] in ("bandit", "either")]
-    general = [entry for entry in full if entry["general"] and entry["classes"] != "real" and practical(entry)]
+    general = [entry for entry in full if entry["general"] and entry["classes"] != "real"]
+    general = [entry for entry in general if practical(entry) or reach(entry)]
     streaming = [entry for entry in general if entry["grows"] and bounded(entry)]
 
     def of(entries: list[dict[str, Any]], write: Any, suffix: str = "") -> dict[str, str]:

@@ -32,7 +32,9 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
         Some("test") => test().and_then(|()| python::test()),
-        Some("python") => cargo(&["build", "--quiet", "--workspace"], &[]).and_then(|()| python::test()),
+        Some("python") => {
+            cargo(&["build", "--quiet", "--workspace", PARQUET], &[]).and_then(|()| python::test())
+        }
         Some("wheel") => python::release(),
         Some("results") => results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
         Some("bandit-tables") => bandit_tables::write(&args.collect::<Vec<_>>()),

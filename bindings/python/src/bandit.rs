@@ -1,20 +1,23 @@
 //! A learner with bandit feedback, as Python holds it: decisions out, right or wrong back, in any order.
 
-use std::collections::BTreeMap;
-use std::sync::{PoisonError, RwLock};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use noregret::algorithm::{AnyModel, BanditModel};
-use noregret::example::Features;
 use noregret::model::{Archive, ModelError};
+use noregret::param::ParamError;
 use noregret::prediction::Decision;
 use noregret::registry;
-use noregret::rng::Rng;
-use noregret_stream::Schema;
-use noregret_stream::bandit::run_bandit;
+use noregret_stream::bandit::{Play, run_bandit_as};
+use noregret_stream::decision_reader::LogReader;
 use noregret_stream::delay::Lateness;
-use noregret_stream::encode::{Encoder, Example};
+use noregret_stream::encode::{Encoder, Example, LargeRow};
+use noregret_stream::examples::Raw;
+use noregret_stream::pending::{Decisions, Verdict};
+use noregret_stream::replay::{Limits, ReplayError, Replayed, replay};
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::Saved;
+use noregret_stream::{Row, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -22,20 +25,15 @@ use pyo3::types::{PyBytes, PyDict};
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::{ArrayExamples, PyRows, PyTargets};
-use crate::error::{Done, Failure};
+use crate::error::{Done, Failure, text_of};
 use crate::learner::check_one;
+use crate::log::Log;
 use crate::making::{Facts, array_schema, scaling};
 use crate::record::{Ran, Record};
 use crate::values;
 
-/// The stream of the generator from which labels are drawn: that of the loop.
-const PLAY: u64 = 1;
-
-/// The text of a model file that holds the decisions that wait.
-const WAITING: &str = "waiting";
-
-/// How many decisions may wait unless something else is said.
-const MOST_WAITING: usize = 1_000_000;
+/// The text of a model file that says how decisions go on.
+const GOING_ON: &str = "going_on";
 
 /// A learner that is told whether the label that it played was right.
 #[pyclass(frozen, module = "noregret._core")]
@@ -43,66 +41,51 @@ pub(crate) struct Bandit {
     inner: RwLock<Inner>,
 }
 
-struct Inner {
-    learner: Box<dyn BanditModel>,
-    encoder: Encoder,
-    schema: Schema,
-    rng: Rng,
-    waiting: Waiting,
+pub(crate) struct Inner {
+    pub(crate) learner: Box<dyn BanditModel>,
+    pub(crate) encoder: Encoder,
+    pub(crate) schema: Schema,
+    pub(crate) play: Play,
+    /// Decisions that wait for their feedback.
+    pending: Decisions,
+    going_on: GoingOn,
+    /// The seed that the learner was made with, as long as nothing else has happened to it.
+    pub(crate) fresh: Option<u64>,
+    /// Where decisions are written down. Never locked: compressors cannot be looked at from two threads.
+    log: Mutex<Option<Log>>,
+    row: Row,
     example: Example,
 }
 
-/// Decisions that wait for their feedback, by id.
-#[derive(Clone, Serialize, Deserialize)]
-struct Waiting {
-    rounds: BTreeMap<u64, Round>,
+/// How decisions go on; the generator has a place of its own in model files.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct GoingOn {
+    /// The id of the next decision.
     next: u64,
-    /// Beyond this many, the oldest is forgotten.
+    /// Most decisions that wait.
     most: usize,
+    /// See [`Play::floor`].
+    floor: f64,
 }
 
-impl Waiting {
-    fn new(most: usize) -> Self {
-        Self { rounds: BTreeMap::new(), next: 0, most: most.max(1) }
-    }
-}
+/// How many decisions may wait unless something else is said.
+const MOST_WAITING: usize = 1_000_000;
 
-/// What the learner needs to learn from a round.
-#[derive(Clone, Serialize, Deserialize)]
-struct Round {
-    /// The indices of sparse features.
-    indices: Option<Vec<u32>>,
-    values: Vec<f64>,
-    decision: Decision,
-}
-
-impl Round {
-    fn new(x: Features<'_>, decision: &Decision) -> Self {
-        let indices = match x {
-            Features::Dense(_) => None,
-            Features::Sparse { indices, .. } => Some(indices.to_vec()),
-        };
-        Self { indices, values: x.values().to_vec(), decision: decision.clone() }
-    }
-
-    fn features(&self) -> Features<'_> {
-        match &self.indices {
-            None => Features::Dense(&self.values),
-            Some(indices) => Features::Sparse { indices, values: &self.values },
+impl Inner {
+    fn new(learner: Box<dyn BanditModel>, encoder: Encoder, schema: Schema, play: Play, most: usize) -> Self {
+        let most = most.max(1);
+        Self {
+            learner,
+            encoder,
+            schema,
+            going_on: GoingOn { next: 0, most, floor: play.floor },
+            play,
+            pending: Decisions::new(most),
+            fresh: None,
+            log: Mutex::new(None),
+            row: Row::new(),
+            example: Example::default(),
         }
-    }
-
-    /// Whether a round that comes from a file fits a learner.
-    fn fits(&self, classes: usize, features: usize) -> bool {
-        let layout = match &self.indices {
-            None => self.values.len() == features,
-            Some(indices) => {
-                indices.len() == self.values.len()
-                    && indices.windows(2).all(|pair| pair[0] < pair[1])
-                    && indices.last().is_none_or(|last| (*last as usize) < features)
-            }
-        };
-        layout && self.values.iter().all(|value| value.is_finite()) && self.decision.check(classes).is_ok()
     }
 }
 
@@ -116,29 +99,35 @@ impl Bandit {
     }
 }
 
+/// A copy writes no log.
 impl Clone for Inner {
     fn clone(&self) -> Self {
         Self {
             learner: self.learner.boxed_clone(),
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
-            rng: self.rng.clone(),
-            waiting: self.waiting.clone(),
+            play: self.play.clone(),
+            pending: self.pending.clone(),
+            going_on: self.going_on,
+            fresh: self.fresh,
+            log: Mutex::new(None),
+            row: Row::new(),
             example: Example::default(),
         }
     }
 }
 
 impl Inner {
-    fn archive(&self) -> Archive {
+    pub(crate) fn archive(&self) -> Archive {
         let mut saved = Saved {
             learner: AnyModel::Bandit(self.learner.boxed_clone()),
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
-            generator: Some(self.rng.clone()),
+            generator: Some(self.play.generator.clone()),
         };
         let mut archive = saved.archive();
-        archive.set_text(WAITING, serde_json::to_string(&self.waiting).expect("plain data"));
+        self.pending.save(&mut archive);
+        archive.set_text(GOING_ON, serde_json::to_string(&self.going_on).expect("plain numbers"));
         archive
     }
 
@@ -146,24 +135,66 @@ impl Inner {
     fn from_archive(archive: &Archive) -> Done<Self> {
         let Saved { learner, encoder, schema, generator } = Saved::from_archive(archive)?;
         let learner = learner.bandit()?;
-        let waiting = match archive.text(WAITING) {
-            None => Waiting::new(MOST_WAITING),
-            Some(_) => archive.json::<Waiting>(WAITING)?,
+        let going_on = match archive.text(GOING_ON) {
+            None => GoingOn { next: 0, most: MOST_WAITING, floor: 0.0 },
+            Some(_) => archive.json::<GoingOn>(GOING_ON)?,
         };
-        let problem = learner.problem();
-        if !waiting.rounds.values().all(|round| round.fits(problem.classes, problem.features)) {
-            let what = "the decisions that wait do not fit its learner".to_owned();
-            return Err(ModelError::Damaged(what).into());
+        if !(0.0..=1.0).contains(&going_on.floor) || going_on.most == 0 {
+            return Err(ModelError::Damaged(format!("its '{GOING_ON}' cannot be")).into());
         }
-        let rng = generator.unwrap_or_else(|| Rng::new(0, PLAY));
-        Ok(Self { learner, encoder, schema, rng, waiting, example: Example::default() })
+        let mut play = Play { floor: going_on.floor, ..Play::new(0) };
+        if let Some(generator) = generator {
+            play.generator = generator;
+        }
+        let pending = Decisions::load(archive, learner.problem(), going_on.most)?;
+        Ok(Self { pending, going_on, ..Self::new(learner, encoder, schema, play, going_on.most) })
+    }
+
+    /// The learner as a log leaves it, which goes on from `model` if there is one.
+    fn replayed(replayed: Replayed, model: Option<&Archive>, most: usize) -> Done<Self> {
+        let Replayed {
+            saved: Saved { learner, encoder, schema, generator }, pending, last_id, floor, ..
+        } = replayed;
+        let mut play = Play { floor, ..Play::new(0) };
+        if let Some(generator) = generator {
+            play.generator = generator;
+        }
+        // As after loading: what to do with large rows was the wish of one run.
+        let encoder = Encoder { large_row: LargeRow::default(), ..encoder };
+        let mut inner = Self::new(learner.bandit()?, encoder, schema, play, most);
+        let before = model.and_then(|model| model.json::<GoingOn>(GOING_ON).ok());
+        let next = last_id.map_or(0, |last| last.saturating_add(1));
+        inner.going_on.next = before.map_or(next, |before| before.next.max(next));
+        inner.pending = pending;
+        Ok(inner)
+    }
+
+    /// Forgets what waits longest if there is no room for one more.
+    fn make_room(&mut self) -> Done<()> {
+        if self.pending.waiting() < self.going_on.most {
+            return Ok(());
+        }
+        let oldest = self.pending.ids().next().map(str::to_owned);
+        oldest.map_or(Ok(()), |id| self.hear(&id, Verdict::Never).map(drop))
+    }
+
+    /// Learns what was heard of a decision. Returns whether it waited.
+    fn hear(&mut self, id: &str, verdict: Verdict) -> Done<bool> {
+        if !self.pending.contains(id) {
+            return Ok(false);
+        }
+        if let Some(log) = self.log.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            log.heard(id, verdict)?;
+        }
+        self.pending.hear(self.learner.as_mut(), id, verdict).expect("it waits");
+        Ok(true)
     }
 }
 
 #[pymethods]
 impl Bandit {
     #[new]
-    #[pyo3(signature = (name, classes, features, params, *, radius=None, horizon=None, seed=0, sparse=false, scale="none", intercept=false, labels=None, memory=8192, most_waiting=1_000_000))]
+    #[pyo3(signature = (name, classes, features, params, *, radius=None, horizon=None, seed=0, sparse=false, scale="none", intercept=false, labels=None, memory=8192, most_waiting=1_000_000, exploration_floor=0.0))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
     fn py_new(
         name: &str,
@@ -179,6 +210,7 @@ impl Bandit {
         labels: Option<Vec<String>>,
         memory: usize,
         most_waiting: usize,
+        exploration_floor: f64,
     ) -> PyResult<Self> {
         let params = values::from_python(params)?;
         let memory = memory.saturating_mul(1 << 20);
@@ -198,11 +230,14 @@ impl Bandit {
             };
             let learner = entry.make_bandit(&params, facts.problem(entry, &params)?, seed)?;
             let encoder = facts.encoder(learner.about(), learner.problem())?;
-            let waiting = Waiting::new(most_waiting);
-            let rng = Rng::new(seed, PLAY);
-            let schema = array_schema(features);
-            let inner = Inner { learner, encoder, schema, rng, waiting, example: Example::default() };
-            Ok(Self { inner: RwLock::new(inner) })
+            let most = 1.0 / learner.problem().classes as f64;
+            if !(0.0..=most).contains(&exploration_floor) {
+                let need = format!("from 0 to {most:.6}, one over the number of classes");
+                return Err(ParamError::invalid("exploration_floor", exploration_floor, need).into());
+            }
+            let play = Play { floor: exploration_floor, ..Play::new(seed) };
+            let inner = Inner::new(learner, encoder, array_schema(features), play, most_waiting);
+            Ok(Self { inner: RwLock::new(Inner { fresh: Some(seed), ..inner }) })
         };
         Ok(make()?)
     }
@@ -216,9 +251,53 @@ impl Bandit {
 
     /// The learner, and the decisions that wait, in a model file.
     #[staticmethod]
-    fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let inner = py.detach(|| -> Done<Inner> { Inner::from_archive(&Archive::read(&path)?) })?;
         Ok(Self { inner: RwLock::new(inner) })
+    }
+
+    /// The learner, and the decisions that wait, after a decision log, which goes on from `model` if it says so.
+    #[staticmethod]
+    fn replay(
+        py: Python<'_>,
+        log: PathBuf,
+        model: Option<PathBuf>,
+        most_waiting: usize,
+        memory: usize,
+    ) -> PyResult<Self> {
+        let inner = py.detach(|| -> Done<Inner> {
+            let model = model.as_deref().map(Archive::read).transpose()?;
+            let limits = Limits { waiting: most_waiting, bytes: memory.saturating_mul(1 << 20) };
+            let path = text_of(&log)?;
+            let replayed = LogReader::open(path)
+                .map_err(ReplayError::from)
+                .and_then(|reader| replay(reader, model.as_ref(), limits))
+                .map_err(|error| Failure::of_replay(path, error))?;
+            Inner::replayed(replayed, model.as_ref(), most_waiting)
+        })?;
+        Ok(Self { inner: RwLock::new(inner) })
+    }
+
+    /// Begins a log of all decisions and what is heard of them.
+    fn begin_log(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        Ok(self.write(py, |inner| -> Done<()> {
+            if let Some(log) = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner) {
+                return Err(Failure::Value(format!(
+                    "decisions are written to {} already; close that log first",
+                    log.path().display()
+                )));
+            }
+            inner.log = Mutex::new(Some(Log::begin(path, inner)?));
+            Ok(())
+        })?)
+    }
+
+    /// Completes the log, if there is one.
+    fn end_log(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(self.write(py, |inner| {
+            let log = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+            log.map_or(Ok(()), Log::finish)
+        })?)
     }
 
     /// The bytes of a model file.
@@ -227,7 +306,7 @@ impl Bandit {
     }
 
     /// Writes a model file, which is replaced at once or not at all.
-    fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         Ok(self.read(py, |inner| -> Done<()> { Ok(inner.archive().write(&path)?) })?)
     }
 
@@ -240,40 +319,39 @@ impl Bandit {
     fn decide<'py>(&self, py: Python<'py>, row: PyReadonlyArray1<'py, f64>) -> PyResult<(u32, f64, u64)> {
         let x = row.as_slice()?;
         Ok(self.write(py, |inner| -> Done<(u32, f64, u64)> {
-            let Inner { learner, encoder, rng, waiting, example, .. } = inner;
-            check_one(x, encoder.columns)?;
-            encoder.encode_features(Features::Dense(x), example).expect("rows are checked before");
+            check_one(x, inner.encoder.columns)?;
+            let Inner { learner, encoder, play, row, example, .. } = inner;
+            // By way of a row, since that is what a log holds and a replay encodes.
+            row.clear();
+            (0u32..).zip(x).for_each(|(column, value)| row.push(column, *value));
+            encoder.encode(row, example)?;
             let mut decision = Decision::default();
-            learner.act(example.features(), rng, &mut decision);
+            learner.predict(example.features(), &mut decision);
             if !decision.scores.iter().all(|score| score.is_finite()) {
                 return Err(RunError::NotFinite(learner.rounds() + 1).into());
             }
-            let id = waiting.next;
-            waiting.next += 1;
-            if waiting.rounds.len() >= waiting.most {
-                waiting.rounds.pop_first();
+            play.draw(learner.as_ref(), &mut decision);
+            inner.fresh = None;
+            inner.make_room()?;
+            let Inner { encoder, schema, pending, going_on, log, row, example, .. } = inner;
+            let id = going_on.next;
+            if let Some(log) = log.get_mut().unwrap_or_else(PoisonError::into_inner) {
+                log.decided(id, Raw { row, columns: &schema.columns, labels: &encoder.labels }, &decision)?;
             }
-            waiting.rounds.insert(id, Round::new(example.features(), &decision));
+            going_on.next += 1;
+            pending.keep(&id.to_string(), example, &decision).map_err(|error| error.to_string())?;
             Ok((decision.label, decision.probability, id))
         })?)
     }
 
     /// Learns whether the label of decision `id` was right.
-    fn feedback(&self, py: Python<'_>, id: u64, correct: bool) -> PyResult<()> {
-        let found = self.write(py, |inner| {
-            let round = inner.waiting.rounds.remove(&id);
-            if let Some(round) = &round {
-                inner.learner.learn(round.features(), &round.decision, correct);
-            }
-            round.is_some()
-        });
-        if found { Ok(()) } else { Err(unknown(id)) }
+    fn feedback(&self, py: Python<'_>, id: &str, correct: bool) -> PyResult<()> {
+        self.hear(py, id, Verdict::from(Some(correct)))
     }
 
     /// Forgets decision `id`: nobody will ever say.
-    fn forget(&self, py: Python<'_>, id: u64) -> PyResult<()> {
-        let found = self.write(py, |inner| inner.waiting.rounds.remove(&id).is_some());
-        if found { Ok(()) } else { Err(unknown(id)) }
+    fn forget(&self, py: Python<'_>, id: &str) -> PyResult<()> {
+        self.hear(py, id, Verdict::Never)
     }
 
     /// The distributions that labels of rows would be drawn from (or the scores), one row each.
@@ -292,6 +370,7 @@ impl Bandit {
             for row in 0..rows.len() {
                 inner.encoder.transform(rows.row(row), &mut example).expect("rows are checked before");
                 inner.learner.predict(example.features(), &mut decision);
+                inner.play.mix(&mut decision.distribution);
                 out.extend_from_slice(if scores { &decision.scores } else { &decision.distribution });
             }
             Ok((out, width))
@@ -312,6 +391,12 @@ impl Bandit {
         let (rows, targets) = (rows.borrow()?, targets.borrow()?);
         let record = self.write(py, |inner| -> Done<Record> {
             let (about, classes) = (inner.learner.about(), inner.learner.problem().classes);
+            if let Some(log) = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner) {
+                return Err(Failure::Value(format!(
+                    "decisions are written to {}, and a simulation is none: run a copy, or close the log first",
+                    log.path().display()
+                )));
+            }
             rows.check(inner.encoder.columns)?;
             targets.check(rows.len(), classes, about.accepts)?;
             let forecast = about.forecast;
@@ -324,9 +409,12 @@ impl Bandit {
                 seed,
             };
             let mut record = Record::new(forecast, keep, rows.len());
+            inner.fresh = None;
+            let mut play = Play { floor: inner.play.floor, ..Play::new(seed) };
             let Inner { learner, encoder, .. } = inner;
             let mut examples = ArrayExamples { rows, targets, weights: None, encoder, frozen: false, at: 0 };
-            record.score = Some(run_bandit(&mut examples, learner.as_mut(), &mut record.rounds, &options)?);
+            let (learner, sink) = (learner.as_mut(), &mut record.rounds);
+            record.score = Some(run_bandit_as(&mut examples, learner, sink, &options, &mut play, None)?);
             Ok(record)
         })?;
         record.into_python(py)
@@ -338,8 +426,8 @@ impl Bandit {
     }
 
     #[getter]
-    fn waiting(&self, py: Python<'_>) -> Vec<u64> {
-        self.read(py, |inner| inner.waiting.rounds.keys().copied().collect())
+    fn waiting(&self, py: Python<'_>) -> Vec<String> {
+        self.read(py, |inner| inner.pending.ids().map(str::to_owned).collect())
     }
 
     #[getter]
@@ -373,8 +461,18 @@ impl Bandit {
     }
 }
 
-fn unknown(id: u64) -> PyErr {
-    PyKeyError::new_err(format!(
-        "no decision {id} waits for feedback: it was never taken, is answered already, or was forgotten"
-    ))
+impl Bandit {
+    fn hear(&self, py: Python<'_>, id: &str, verdict: Verdict) -> PyResult<()> {
+        if self.write(py, |inner| inner.hear(id, verdict))? {
+            return Ok(());
+        }
+        Err(PyKeyError::new_err(format!(
+            "no decision {id} waits for feedback: it was never taken, is answered already, or was forgotten"
+        )))
+    }
+
+    /// What a model file would hold.
+    pub(crate) fn archive(&self, py: Python<'_>) -> Archive {
+        self.read(py, Inner::archive)
+    }
 }

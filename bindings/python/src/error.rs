@@ -1,9 +1,16 @@
 //! The exceptions that the crates' errors become. The sentence is the one that the command line prints.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use noregret::merge::MergeError;
 use noregret::model::ModelError;
 use noregret::param::ParamError;
+use noregret_stream::evaluate::EvaluateError;
+use noregret_stream::log_file::LogFileError;
+use noregret_stream::replay::ReplayError;
 use noregret_stream::run::RunError;
+use noregret_stream::{ReadError, ReadErrorKind};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyOverflowError, PyTypeError, PyValueError};
 
@@ -31,7 +38,7 @@ impl From<Failure> for PyErr {
             Failure::Type(what) => PyTypeError::new_err(what),
             Failure::Memory(what) => PyMemoryError::new_err(what),
             Failure::Overflow(what) => PyOverflowError::new_err(what),
-            Failure::Os(source, path) => match source.raw_os_error() {
+            Failure::Os(source, path) => match number(&source) {
                 // With a number and a file name Python chooses the subclass itself: FileNotFoundError and so on.
                 Some(number) => PyOSError::new_err((number, source.to_string(), path)),
                 None => PyOSError::new_err(format!("{path}: {source}")),
@@ -47,11 +54,19 @@ impl From<String> for Failure {
     }
 }
 
+/// Parameters are named as the keywords that they are in Python.
 impl From<ParamError> for Failure {
     fn from(error: ParamError) -> Self {
+        let keyword = |name: String| name.replace('.', "__");
         match error {
+            ParamError::Invalid { name, value, need } => {
+                Failure::Value(ParamError::Invalid { name: keyword(name), value, need }.to_string())
+            }
             // An unknown keyword is a TypeError in Python.
-            ParamError::UnknownName { .. } => Failure::Type(error.to_string()),
+            ParamError::UnknownName { learner, name, near, known } => {
+                let (name, known) = (keyword(name), keyword(known));
+                Failure::Type(ParamError::UnknownName { learner, name, near, known }.to_string())
+            }
             _ => Failure::Value(error.to_string()),
         }
     }
@@ -79,5 +94,75 @@ impl From<RunError> for Failure {
             RunError::Read(error) => Failure::Value(error.to_string()),
             RunError::Write(error) => Failure::Value(error.to_string()),
         }
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        let path = error.source_name().to_owned();
+        match error.kind() {
+            ReadErrorKind::NotFound => Failure::Os(ErrorKind::NotFound.into(), path),
+            ReadErrorKind::IsDirectory => Failure::Os(ErrorKind::IsADirectory.into(), path),
+            ReadErrorKind::Io(source) => {
+                let same = |number| std::io::Error::from_raw_os_error(number);
+                let told = || std::io::Error::new(source.kind(), source.to_string());
+                Failure::Os(source.raw_os_error().map_or_else(told, same), path)
+            }
+            _ => Failure::Value(error.to_string()),
+        }
+    }
+}
+
+impl From<LogFileError> for Failure {
+    fn from(error: LogFileError) -> Self {
+        match error {
+            LogFileError::Exists(path) => {
+                let what = "exists already; what was decided is never overwritten";
+                let source = std::io::Error::new(ErrorKind::AlreadyExists, what);
+                Failure::Os(source, path.display().to_string())
+            }
+            LogFileError::Io { path, source } => Failure::Os(source, path.display().to_string()),
+            LogFileError::NoParquet(_) => Failure::Value(error.to_string()),
+        }
+    }
+}
+
+/// The number by which Python knows the kind of an error; the same on all systems for those that are made up here.
+fn number(error: &std::io::Error) -> Option<i32> {
+    error.raw_os_error().or(match error.kind() {
+        ErrorKind::NotFound => Some(2),
+        ErrorKind::AlreadyExists => Some(17),
+        ErrorKind::IsADirectory => Some(21),
+        _ => None,
+    })
+}
+
+impl Failure {
+    /// What is wrong with the log at `path`.
+    pub(crate) fn of_replay(path: &str, error: ReplayError) -> Self {
+        match error {
+            ReplayError::Read(error) => error.into(),
+            ReplayError::Model(error) => error.into(),
+            ReplayError::TooLarge(_) => Failure::Memory(format!("{path}: {error}")),
+            _ => Failure::Value(format!("{path}: {error}")),
+        }
+    }
+
+    /// The same for evaluation.
+    pub(crate) fn of_evaluation(path: &str, error: EvaluateError) -> Self {
+        match error {
+            EvaluateError::Read(error) => error.into(),
+            EvaluateError::Param(error) => error.into(),
+            _ => Failure::Value(format!("{path}: {error}")),
+        }
+    }
+}
+
+/// A path that readers can take: they tell standard input and formats by its text.
+pub(crate) fn text_of(path: &Path) -> Done<&str> {
+    match path.to_str() {
+        Some("-") => Err(Failure::Value("-: must be the path of a file".to_owned())),
+        Some(path) => Ok(path),
+        None => Err(Failure::Value(format!("{}: the path is not text", path.display()))),
     }
 }

@@ -235,7 +235,7 @@ impl Learner {
 
     /// The bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.read(py, |inner| inner.saved().archive().to_bytes()))
+        PyBytes::new(py, &self.archive(py).to_bytes())
     }
 
     /// Writes a model file, which is replaced at once or not at all.
@@ -481,6 +481,13 @@ impl Learner {
             inner.learner.tensors().iter().map(|tensor| count(&tensor.slot)).sum::<usize>()
         });
         size_of::<Self>() + 8 * numbers
+    }
+}
+
+impl Learner {
+    /// What a model file would hold.
+    pub(crate) fn archive(&self, py: Python<'_>) -> Archive {
+        self.read(py, |inner| inner.saved().archive())
     }
 }
 

@@ -10,7 +10,9 @@ mod arrays;
 mod bandit;
 mod catalogue;
 mod error;
+mod evaluation;
 mod learner;
+mod log;
 mod making;
 mod mapping;
 mod record;
@@ -25,6 +27,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<bandit::Bandit>()?;
     module.add_function(wrap_pyfunction!(mapping::learn_mapping, module)?)?;
     module.add_function(wrap_pyfunction!(mapping::predict_mapping, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluation::evaluate_log, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluation::evaluate_arrays, module)?)?;
     module.add_function(wrap_pyfunction!(survey::survey, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)
 }

@@ -4,12 +4,14 @@ use noregret::param::{Value, Values};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 
-/// Reads keywords; `None` means the theorem's default.
+/// Reads keywords; `None` means the theorem's default. Parameters of a learner inside another one have dots in their names,
+/// and two underscores as keywords: `base__norm` is `base.norm`.
 pub(crate) fn from_python(params: &Bound<'_, PyDict>) -> PyResult<Values> {
     let mut values = Values::new();
     for (name, value) in params {
         if !value.is_none() {
-            values.insert(name.extract()?, value_from(&value)?);
+            let name: String = name.extract()?;
+            values.insert(name.replace("__", "."), value_from(&value)?);
         }
     }
     Ok(values)
@@ -30,10 +32,11 @@ fn value_from(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     Ok(Value::from(value.extract::<f64>()?))
 }
 
-/// The parameters in use.
+/// The parameters in use, as keywords.
 pub(crate) fn to_python<'py>(py: Python<'py>, values: &Values) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in values {
+        let name = name.replace('.', "__");
         match value {
             Value::Bool(value) => dict.set_item(name, value)?,
             Value::Integer(value) => dict.set_item(name, value)?,

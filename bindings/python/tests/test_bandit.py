@@ -61,6 +61,19 @@ def test_every_learner_has_a_class_with_its_parameters(entry):
     assert bandit.params == made(entry).params and bandit.name == entry["name"]
 
 
+def test_parameters_of_a_learner_inside():
+    ours = bandits.BanditReduction(features=2, classes=3, radius=1.0, base__norm=2.0, base__curvature="tight")
+    by_name = Bandit("bandit-reduction", features=2, classes=3, radius=1.0, **{"base.norm": 2.0, "base.curvature": "tight"})
+    assert ours.params["base__norm"] == 2.0 and ours.params == by_name.params
+    assert Bandit("bandit-reduction", features=2, classes=3, **ours.params).params == ours.params
+    with pytest.raises(ValueError, match="base__norm = -1: must be a finite number > 0"):
+        bandits.BanditReduction(features=2, classes=3, base__norm=-1)
+    with pytest.raises(TypeError, match="bandit-reduction has no parameter 'norm'; it takes .*, base__[*]$"):
+        bandits.BanditReduction(features=2, classes=3, norm=2.0)
+    with pytest.raises(TypeError, match="folklore has no parameter 'nrm' .did you mean 'norm'"):
+        bandits.BanditReduction(features=2, classes=3, base__nrm=2.0)
+
+
 def test_feedback_may_come_in_any_order_or_never():
     bandit = Bandit("soba", features=2, classes=3, exploration=0.1)
     first, second, third = (bandit.decide([1.0, at]) for at in range(3))
@@ -93,6 +106,20 @@ def test_labels_are_drawn_by_their_probabilities():
     assert bandit.predict([1.0]) == p.argmax() and bandit.predict([[1.0]]).tolist() == [p.argmax()]
 
 
+@each
+def test_a_floor_is_under_all_probabilities(entry):
+    x, y = stream(60, 3, classes_of(entry))
+    by_hand, run = made(entry, exploration_floor=0.1), made(entry, exploration_floor=0.1)
+    decisions = play(by_hand, x, y)
+    seen = run.run(x, y, seed=1, probabilities=True)
+    assert seen.probabilities.min() >= 0.1 - 1e-15 and by_hand.predict_proba(x).min() >= 0.1 - 1e-15
+    np.testing.assert_array_equal([decision.label for decision in decisions], seen.played)
+    again = pickle.loads(pickle.dumps(by_hand))
+    assert play(again, x, y) == play(by_hand, x, y)
+    with pytest.raises(ValueError, match="exploration_floor = 0.6: must be from 0 to 0.[35]"):
+        made(entry, exploration_floor=0.6)
+
+
 def test_learning_pays():
     x, y = stream(3000, 5, 3)
     bandit = Bandit("soba", features=5, classes=3, exploration=0.1, seed=1, scale="standard", intercept=True)
@@ -102,7 +129,18 @@ def test_learning_pays():
 
 
 def test_bad_rows_are_not_played():
-    bandit = Bandit("soba", features=2, classes=3)
+    bandit = Bandit("soba", features=2, classes=3, seed=4)
+    untouched = bandit.copy()
+    for row, error, sentence in [
+        ([], ValueError, "x has 0 numbers; features = 2"),
+        (np.empty((0, 2)), ValueError, "x has 2 axes; the numbers of one row were needed"),
+        (["a", "b"], TypeError, "real numbers were needed"),
+        ([1j, 0], TypeError, "x has dtype complex128"),
+        ([1e200, 0.0], ValueError, "values are too large"),
+        (None, TypeError, "x has dtype object"),
+    ]:
+        with pytest.raises(error, match=sentence):
+            bandit.decide(row)
     with pytest.raises(ValueError, match="x: column 0 has the value NaN"):
         bandit.decide([float("nan"), 1.0])
     with pytest.raises(ValueError, match="x has 1 numbers; features = 2"):
@@ -110,3 +148,7 @@ def test_bad_rows_are_not_played():
     with pytest.raises(ValueError, match="must be a class from 0 to 2"):
         bandit.run([[0.0, 1.0]], [3])
     assert bandit.waiting == [] and bandit.rounds == 0
+    whole = np.asfortranarray(np.tile([0.5, -0.5], (3, 1)))
+    whole.setflags(write=False)
+    assert [bandit.decide(row) for row in whole] == [untouched.decide([0.5, -0.5]) for _ in range(3)]
+    assert bandit.predict_proba(whole).shape == (3, 3) and bandit.predict_proba(np.empty((0, 2))).shape == (0, 3)

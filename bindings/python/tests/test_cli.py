@@ -1,25 +1,14 @@
 """The same rows through the command line and through Python."""
 
 import json
-import os
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import classes_of, dimension_of, entries, stream
+from conftest import classes_of, dimension_of, entries, needs_the_command_line, noregret, stream
 
 from noregret import Bandit, Learner
 
-ROOT = Path(__file__).parents[3]
-BINARY = Path(os.environ.get("NOREGRET_BINARY", ROOT / "target" / "debug" / "noregret"))
-pytestmark = pytest.mark.skipif(not BINARY.exists(), reason=f"{BINARY} is not built; `cargo build` makes it")
-
-
-def noregret(*words, stdin=""):
-    done = subprocess.run([BINARY, *map(str, words)], input=stdin, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+pytestmark = needs_the_command_line
 
 
 @pytest.mark.parametrize("entry", entries("full", "either"), ids=lambda entry: entry["name"])

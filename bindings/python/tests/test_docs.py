@@ -33,7 +33,8 @@ def test_pages(page, tmp_path, monkeypatch):
 
 def test_everything_public_is_documented():
     undocumented = []
-    for kind in (noregret.Learner, noregret.Bandit, noregret.Run, noregret.Decision):
+    kinds = ("Learner", "Bandit", "Run", "Decision", "DecisionLog", "Estimate", "Evaluation")
+    for kind in (getattr(noregret, name) for name in kinds):
         for name in dir(kind):
             if not name.startswith("_") and not getattr(kind, name).__doc__:
                 undocumented.append(f"{kind.__name__}.{name}")

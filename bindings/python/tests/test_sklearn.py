@@ -36,9 +36,18 @@ def test_scikit_learns_checks(estimator, check):
 
 def test_every_learner_of_practical_use_has_a_classifier():
     able = [e for e in catalogue() if e["general"] and e["feedback"] in ("full", "either") and e["classes"] != "real"]
-    missing = {entry["name"] for entry in able} - {kind._learner_name for kind in CLASSIFIERS}
-    assert missing <= {"ons", "ons-diag"}, "with their theorem's parameters probabilities stay equal"
-    assert len(CLASSIFIERS) >= 12
+    assert {entry["name"] for entry in able} == {kind._learner_name for kind in CLASSIFIERS}
+    assert len(CLASSIFIERS) >= 16
+
+
+def test_online_newton_steps_have_a_norm_that_their_theorem_can_work_with():
+    X, y = load_iris(return_X_y=True)
+    flat = face.OnsClassifier(norm=30.0).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(flat, 1 / 3, atol=0.01)
+    for kind in (face.OnsClassifier, face.OnsDiagClassifier):
+        model = kind(passes=5).fit(X, y)
+        assert model.params_["norm"] == pytest.approx(3 / model.params_["radius"]) and model.score(X, y) > 0.85
+        assert "None: 3 / radius" in kind.__doc__ and "None: 30 / radius" not in kind.__doc__
 
 
 @each
@@ -56,8 +65,9 @@ def test_partial_fit_is_the_learner(kind):
     many.partial_fit(X, names, classes=np.unique(names))
     np.testing.assert_allclose(rows.decision_function(X), many.decision_function(X), rtol=1e-8, atol=1e-8)
     seed = int(np.random.RandomState(0).randint(0, 2**31))
+    norm = {"norm": kind._reach / rows.params_["radius"]} if kind._reach else {}
     learner = Learner(
-        kind._learner_name, features=4, classes=len(rows.classes_), scale="standard", intercept=True, seed=seed
+        kind._learner_name, features=4, classes=len(rows.classes_), scale="standard", intercept=True, seed=seed, **norm
     )
     learner.update(X, y)
     np.testing.assert_array_equal(many._core.predict(X, True), learner.scores(X))
@@ -88,6 +98,30 @@ def test_boosting_has_probabilities_if_it_plays_so():
     np.testing.assert_allclose(model.fit(X, y).predict_proba(X).sum(axis=1), 1.0)
     assert model.score(X, y) > 0.9
     assert not hasattr(face.AdaboostOlmClassifier(play="nonsense"), "predict_proba")
+
+
+def test_parameters_of_a_learner_inside():
+    X, y = load_iris(return_X_y=True)
+    plain = face.AdaboostOlmClassifier(copies=5)
+    assert "weak__grace" not in plain.get_params() and repr(plain) == "AdaboostOlmClassifier(copies=5)"
+    model = face.AdaboostOlmClassifier(copies=5, weak__grace=8)
+    assert model.get_params()["weak__grace"] == 8 and "weak__grace=8" in repr(model)
+    assert model.fit(X, y).params_["weak__grace"] == 8 and plain.fit(X, y).params_["weak__grace"] != 8
+    again = clone(model).set_params(weak__grace=20, copies=6)
+    assert again.get_params() == {**model.get_params(), "weak__grace": 20, "copies": 6}
+    assert again.fit(X, y).params_["weak__grace"] == 20 and model.weak__grace == 8
+    assert pickle.loads(pickle.dumps(again)).get_params() == again.get_params()
+    linear = face.AdaboostOlmClassifier(weak="ogd", copies=3).set_params(weak__rate=0.5)
+    assert linear.fit(X, y).params_["weak__rate"] == 0.5
+    search = GridSearchCV(face.AdaboostOlmClassifier(copies=5), {"weak__grace": [8, 2000]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"weak__grace": 8}
+    with pytest.raises(TypeError, match="tree has no parameter 'grac' .did you mean 'grace'"):
+        face.AdaboostOlmClassifier(weak__grac=8).fit(X, y)
+    with pytest.raises(TypeError, match=r"AdaboostOlmClassifier.__init__\(\) got an unexpected keyword argument 'grace'"):
+        face.AdaboostOlmClassifier(grace=8)
+    for estimator in (model, face.FolkloreClassifier()):
+        with pytest.raises(ValueError, match="Invalid parameter"):
+            estimator.set_params(base__grace=8)
 
 
 def test_fit_is_good():

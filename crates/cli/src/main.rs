@@ -6,7 +6,6 @@ mod cmd;
 mod comparison;
 mod facts;
 mod failure;
-mod log_file;
 mod note;
 mod open;
 mod pass;

@@ -85,6 +85,8 @@ pub struct Entry {
     pub params: &'static [ParamInfo],
     /// What it is told of a round.
     pub feedback: Feedback,
+    /// What the names of a wrapped learner's parameters begin with, see [`Params::PREFIX`].
+    pub prefix: Option<&'static str>,
     make: fn(&Values, Problem, u64) -> Made,
     make_experts: Option<fn(&Values, Problem, u64) -> MadeExperts>,
     check_names: fn(&Values) -> Result<(), ParamError>,
@@ -156,6 +158,7 @@ impl Entry {
             about: const { &L::ABOUT },
             params: L::Params::FIELDS,
             feedback: Feedback::Full,
+            prefix: L::Params::PREFIX,
             make: |_, _, _| unreachable!("replaced by whoever knows the feedback"),
             make_experts: None,
             check_names: |values| L::Params::from_values(L::ABOUT.name, values).map(drop),
@@ -251,6 +254,14 @@ impl Entry {
     pub fn param(&self, name: &str) -> Option<&'static ParamInfo> {
         self.params.iter().find(|param| param.name == name)
     }
+}
+
+/// What estimates what labels earn where nobody chooses: a full matrix as long as that is cheap.
+pub fn of_rewards(features: usize) -> &'static Entry {
+    const FEW: usize = 64;
+    static FULL: Entry = Entry::full::<Folklore>();
+    static DIAGONAL: Entry = Entry::full::<FolkloreDiag>();
+    if features <= FEW { &FULL } else { &DIAGONAL }
 }
 
 /// The algorithm called `name`.

@@ -51,10 +51,16 @@ impl Play {
         } else {
             learner.play(&mut self.generator, out);
         }
-        for p in &mut out.distribution {
-            *p = (1.0 - uniform) * *p + self.floor;
-        }
+        self.mix(&mut out.distribution);
         out.probability = out.distribution[out.label as usize];
+    }
+
+    /// Makes a learner's `distribution` the one that labels are drawn from.
+    pub fn mix(&self, distribution: &mut [f64]) {
+        let uniform = (self.floor * distribution.len() as f64).min(1.0);
+        if uniform > 0.0 {
+            distribution.iter_mut().for_each(|p| *p = (1.0 - uniform) * *p + self.floor);
+        }
     }
 }
 

@@ -340,7 +340,8 @@ fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Ve
     Ok(numbers)
 }
 
-fn check_distribution(key: &str, p: &[f64]) -> Result<(), String> {
+/// Checks that `p`, called `key`, is a distribution, or nothing.
+pub(crate) fn check_distribution(key: &str, p: &[f64]) -> Result<(), String> {
     if let Some(p) = p.iter().find(|p| !(0.0..=1.0).contains(*p)) {
         return Err(format!("{key:?} has the probability {p}: must be in [0, 1]"));
     }

@@ -189,7 +189,7 @@ struct OwnRef<'a> {
 #[derive(Serialize)]
 struct FeedbackLine<'a> {
     id: &'a str,
-    correct: bool,
+    correct: Option<bool>,
 }
 
 /// The features of a row: an array of all columns where they are numbered and most are there, else an object.
@@ -275,6 +275,19 @@ impl<W: Write> LogWriter<W> {
         self.out.write_all(&self.line)
     }
 
+    /// Writes what was heard of the decision `id`; `None`: nothing ever will be.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn heard_of(&mut self, id: &str, correct: Option<bool>) -> io::Result<()> {
+        self.write(&FeedbackLine { id, correct })
+    }
+
+    /// The output.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// The output, when the log is over.
     pub fn into_inner(self) -> W {
         self.out
@@ -311,7 +324,7 @@ impl<W: Write> Journal for LogWriter<W> {
     }
 
     fn heard(&mut self, round: u64, correct: bool) -> io::Result<()> {
-        self.write(&FeedbackLine { id: &round.to_string(), correct })
+        self.heard_of(&round.to_string(), Some(correct))
     }
 }
 

@@ -251,7 +251,7 @@ impl Leaf {
         // The level of a cell that lacks nothing but itself.
         let absent = i16::from(object.is_some() && !self.group.is_empty());
         let key = if self.key == COUNT { "columns" } else { &self.key };
-        let value = object.and_then(|object| object.get(key));
+        let value = object.and_then(|object| object.get(key)).filter(|value| !value.is_null());
         match (self.shape, value) {
             (Shape::One, Some(value)) if self.key != COUNT || value.is_u64() => {
                 self.cells.push(value)?;

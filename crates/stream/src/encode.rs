@@ -97,6 +97,16 @@ impl Example {
         Some(target.weighted(self.weight))
     }
 
+    /// An unlabelled example of the features `x`.
+    pub fn of(x: Features<'_>) -> Self {
+        let indices = match x {
+            Features::Dense(_) => None,
+            Features::Sparse { indices, .. } => Some(indices.to_vec()),
+        };
+        let (sparse, values) = (indices.is_some(), x.values().to_vec());
+        Self { sparse, indices: indices.unwrap_or_default(), values, weight: 1.0, ..Self::default() }
+    }
+
     /// A dense example of weight 1, as tests and generators make it.
     pub fn dense(values: &[f64], label: Option<Label>) -> Self {
         let truth = label.map_or(OwnedTruth::Missing, OwnedTruth::Class);
@@ -260,10 +270,22 @@ impl Encoder {
     pub fn encode_features(&mut self, x: Features<'_>, out: &mut Example) -> Result<(), String> {
         match x {
             Features::Sparse { indices, values } => self.scaler.observe(indices, values),
-            Features::Dense(values) => {
+            Features::Dense(values) if self.sparse => {
                 out.indices.clear();
                 out.indices.extend((0u32..).take(values.len()));
                 self.scaler.observe(&out.indices, values);
+            }
+            Features::Dense(values) => {
+                assert_eq!(values.len(), self.columns, "the width of a dense row");
+                // Dense rows are noted and scaled in one pass over them.
+                self.begin(out);
+                let at = out.values.len();
+                out.values.extend_from_slice(values);
+                out.indices.extend((0u32..).take(values.len()));
+                self.scaler.observe_and_scale(&out.indices, values, &mut out.values[at..]);
+                out.indices.clear();
+                let beyond = self.bound(out);
+                return self.counted(beyond);
             }
         }
         self.transform_counted(x, out)

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::str::FromStr;
 
 use noregret::algorithm::Model;
 use noregret::learner::{Accepts, Classes};
@@ -18,7 +19,7 @@ use crate::encode::{Encoder, LargeRow};
 use crate::examples::BadRows;
 use crate::labels::Labels;
 use crate::logged::Logged;
-use crate::off_policy::{Estimates, Mean, OffPolicy};
+use crate::off_policy::Estimates;
 use crate::pending::Pending;
 use crate::read_error::ReadError;
 use crate::reward_model::RewardModel;
@@ -27,9 +28,13 @@ use crate::saved::Frozen;
 use crate::scale::Scaler;
 use crate::survey::suitable;
 
+mod arrays;
 mod bench;
+mod tally;
 
+pub use arrays::LoggedArrays;
 use bench::{Bench, Waiting};
+use tally::Tally;
 
 /// More features than this are a mistake.
 const MOST_COLUMNS: usize = 1 << 27;
@@ -53,6 +58,36 @@ pub enum Policy {
         /// Whether it explores no more.
         greedy: bool,
     },
+}
+
+/// `uniform`, `logged`, `greedy`, or `constant:LABEL`.
+impl FromStr for Policy {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Ok(match name {
+            "uniform" => Policy::Uniform,
+            "logged" => Policy::Logged,
+            "greedy" => Policy::Greedy,
+            _ => match name.split_once(':') {
+                Some(("constant", label)) => Policy::Constant(label.to_owned()),
+                _ => return Err("is none of uniform, logged, greedy and constant:LABEL".to_owned()),
+            },
+        })
+    }
+}
+
+impl Policy {
+    /// A model's.
+    ///
+    /// # Errors
+    /// If it plays no labels.
+    pub fn of_model(model: Frozen, greedy: bool) -> Result<Self, String> {
+        if model.predictor.problem().classes < 2 {
+            return Err("forecasts numbers, and plays no labels".to_owned());
+        }
+        Ok(Policy::Model { model: Box::new(model), greedy })
+    }
 }
 
 /// How a log is evaluated.
@@ -110,6 +145,9 @@ pub enum EvaluateError {
     /// The learner of rewards cannot be made.
     #[error(transparent)]
     Param(#[from] ParamError),
+    /// It would have to be read twice.
+    #[error("must be a file: the log is read twice")]
+    NoFile,
     /// There is nothing to evaluate.
     #[error("no decision of the log was answered")]
     Nothing,
@@ -171,6 +209,9 @@ pub fn evaluate(
     options: &EvaluateOptions,
 ) -> Result<Evaluation, EvaluateError> {
     let mut log = open()?;
+    if !log.is_file() {
+        return Err(EvaluateError::NoFile);
+    }
     let facts = survey(&mut log, options.bad_rows)?;
     if facts.columns > MOST_COLUMNS {
         return Err(EvaluateError::TooManyColumns(facts.columns));
@@ -198,10 +239,7 @@ pub fn evaluate(
     let mut bench = Bench {
         labels,
         options,
-        sums: OffPolicy::new(options.clip, facts.whole.then_some([0.0, 1.0])),
-        rewards: Mean::default(),
-        uncovered: Some(Mean::default()),
-        logged_weights: Mean::default(),
+        tally: Tally::new(options.clip, facts.whole),
         room: (Prediction::default(), Decision::default()),
     };
     if let Policy::Model { model, .. } = policy {
@@ -231,7 +269,7 @@ pub fn evaluate(
                 decisions += 1;
                 if let Some(reward) = reward {
                     bench.settle(waiting, reward, model.as_mut());
-                } else if let Some(forgotten) =
+                } else if let Some((_, forgotten)) =
                     pending.insert(&id, waiting).map_err(|error| log.error(&row, error.to_string()))?
                 {
                     missing += 1;
@@ -265,24 +303,16 @@ pub fn evaluate(
         missing += 1;
         bench.give_up(waiting, model.as_mut());
     }
-    if bench.sums.rounds() == 0 {
+    if bench.tally.rounds() == 0 {
         return Err(EvaluateError::Nothing);
     }
-    let estimates = bench.sums.estimates(options.confidence);
-    let uncovered = bench.uncovered.map(|mean| mean.value());
-    let warnings = bench.warnings(&estimates, uncovered, missing, decisions);
-    Ok(Evaluation {
-        decisions,
-        missing,
-        bad_rows: bad,
-        first_bad_row: first_bad,
-        labels: bench.labels.len(),
-        logged_reward: bench.rewards.value(),
-        logged_reward_standard_error: bench.rewards.standard_error(),
-        uncovered,
-        estimates,
-        warnings,
-    })
+    let mut evaluation = bench.tally.evaluation(options.confidence, bench.labels.len());
+    if missing > 0 {
+        let what = if options.missing_is_wrong { "count as 0" } else { "are left out" };
+        let warning = format!("{missing} of {decisions} decisions were never answered and {what}");
+        evaluation.warnings.push(warning);
+    }
+    Ok(Evaluation { decisions, missing, bad_rows: bad, first_bad_row: first_bad, ..evaluation })
 }
 
 /// What turns the log's rows into examples where no model does.

@@ -26,6 +26,7 @@ pub mod feed;
 mod format;
 pub mod labels;
 mod libsvm;
+pub mod log_file;
 pub mod logged;
 pub mod merge;
 mod ndjson;

@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use noregret::example::Features;
 use noregret::learner::BanditLearner;
+use noregret::model::{Archive, Data, ModelError, Numbers};
 use noregret::prediction::Decision;
+use noregret::problem::Problem;
+use serde::{Deserialize, Serialize};
 
 use crate::encode::Example;
 
@@ -38,11 +42,11 @@ impl<T> Pending<T> {
         Self { most, waiting: BTreeMap::new(), ages: HashMap::new(), next: 0, forgotten: 0 }
     }
 
-    /// Keeps `what` until feedback for `id` comes. Returns what had to be forgotten for it, if the table was full.
+    /// Keeps `what` until feedback for `id` comes. Returns what had to be forgotten for it, with its id, if the table was full.
     ///
     /// # Errors
     /// If a round of this id waits already.
-    pub fn insert(&mut self, id: &str, what: T) -> Result<Option<T>, PendingError> {
+    pub fn insert(&mut self, id: &str, what: T) -> Result<Option<(String, T)>, PendingError> {
         if self.ages.contains_key(id) {
             return Err(PendingError::Repeated(id.to_owned()));
         }
@@ -54,7 +58,7 @@ impl<T> Pending<T> {
         self.ages.insert(id.to_owned(), self.next);
         self.waiting.insert(self.next, (id.to_owned(), what));
         self.next += 1;
-        Ok(forgotten.map(|(_, (_, what))| what))
+        Ok(forgotten.map(|(_, forgotten)| forgotten))
     }
 
     /// Takes out what was kept for `id`.
@@ -65,6 +69,11 @@ impl<T> Pending<T> {
         let age = self.ages.remove(id).ok_or_else(|| PendingError::Unknown(id.to_owned()))?;
         let (_, what) = self.waiting.remove(&age).expect("every age has its round");
         Ok(what)
+    }
+
+    /// Whether a round of this id waits.
+    pub fn contains(&self, id: &str) -> bool {
+        self.ages.contains_key(id)
     }
 
     /// How many rounds wait.
@@ -80,6 +89,11 @@ impl<T> Pending<T> {
     /// How many were forgotten to make room.
     pub fn forgotten(&self) -> u64 {
         self.forgotten
+    }
+
+    /// Those that wait, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.waiting.values().map(|(id, what)| (id.as_str(), what))
     }
 
     /// Those that still wait, the oldest first.
@@ -119,12 +133,19 @@ impl Decisions {
         Self(Pending::new(most))
     }
 
-    /// Keeps the decision `taken` for `example`, to be answered by `id`.
+    /// Keeps the decision `taken` for `example`, to be answered by `id`. Returns the id of the decision that was forgotten for
+    /// it, if too many wait.
     ///
     /// # Errors
     /// If a decision of this id waits already.
-    pub fn keep(&mut self, id: &str, example: &Example, taken: &Decision) -> Result<(), PendingError> {
-        self.0.insert(id, (example.clone(), taken.clone())).map(drop)
+    pub fn keep(
+        &mut self,
+        id: &str,
+        example: &Example,
+        taken: &Decision,
+    ) -> Result<Option<String>, PendingError> {
+        let forgotten = self.0.insert(id, (example.clone(), taken.clone()))?;
+        Ok(forgotten.map(|(id, _)| id))
     }
 
     /// Tells the learner what was heard of the decision `id`, which waits no longer.
@@ -151,9 +172,94 @@ impl Decisions {
         self.0.len()
     }
 
+    /// Whether the decision `id` waits.
+    pub fn contains(&self, id: &str) -> bool {
+        self.0.contains(id)
+    }
+
+    /// The ids of those that wait, the oldest first.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(id, _)| id)
+    }
+
     /// How many were forgotten because too many waited.
     pub fn forgotten(&self) -> u64 {
         self.0.forgotten()
+    }
+
+    /// Writes the decisions that wait into a model file. They are JSON in a tensor: texts of such files are bounded.
+    pub fn save(&self, archive: &mut Archive) {
+        let kept = |(id, (example, taken)): (&str, &(Example, Decision))| Kept {
+            id: id.to_owned(),
+            indices: match example.features() {
+                Features::Dense(_) => None,
+                Features::Sparse { indices, .. } => Some(indices.to_vec()),
+            },
+            values: example.features().values().to_vec(),
+            decision: taken.clone(),
+        };
+        let list: Vec<Kept> = self.0.iter().map(kept).collect();
+        let mut bytes = serde_json::to_vec(&list).expect("plain data");
+        bytes.resize(bytes.len().next_multiple_of(8), b' ');
+        let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        archive.set_tensor(WAITING, Numbers { shape: vec![words.len()], data: Data::Count(words) });
+    }
+
+    /// The decisions that wait in a model file for a learner of `problem`: none in a file that says nothing of any.
+    ///
+    /// # Errors
+    /// If they do not fit the learner.
+    pub fn load(archive: &Archive, problem: &Problem, most: usize) -> Result<Self, ModelError> {
+        let damaged = |what: String| ModelError::Damaged(format!("the decisions that wait: {what}"));
+        let mut decisions = Self::new(most);
+        let Ok(tensor) = archive.tensor(WAITING) else { return Ok(decisions) };
+        let Data::Count(words) = &tensor.data else {
+            return Err(damaged("they are no bytes".to_owned()));
+        };
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let list: Vec<Kept> = serde_json::from_slice(&bytes)
+            .map_err(|error| damaged(format!("they are unreadable: {error}")))?;
+        for kept in list {
+            if !kept.fits(problem) {
+                return Err(damaged(format!("{:?} does not fit the learner", kept.id)));
+            }
+            let example = match &kept.indices {
+                None => Example::of(Features::Dense(&kept.values)),
+                Some(indices) => Example::of(Features::Sparse { indices, values: &kept.values }),
+            };
+            decisions.keep(&kept.id, &example, &kept.decision).map_err(|error| damaged(error.to_string()))?;
+        }
+        Ok(decisions)
+    }
+}
+
+/// What a model file calls the decisions that wait.
+const WAITING: &str = "waiting";
+
+/// A decision that waits, as a model file keeps it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    id: String,
+    /// Of sparse features.
+    indices: Option<Vec<u32>>,
+    values: Vec<f64>,
+    decision: Decision,
+}
+
+impl Kept {
+    /// Whether a learner of `problem` can learn from it.
+    fn fits(&self, problem: &Problem) -> bool {
+        let layout = match &self.indices {
+            None => self.values.len() == problem.features,
+            Some(indices) => {
+                indices.len() == self.values.len()
+                    && indices.is_sorted_by(|a, b| a < b)
+                    && indices.last().is_none_or(|last| (*last as usize) < problem.features)
+            }
+        };
+        let finite = self.values.iter().all(|value| value.is_finite());
+        layout && finite && self.decision.check(problem.classes).is_ok()
     }
 }
 
@@ -161,7 +267,6 @@ impl Decisions {
 mod tests {
     use noregret::example::Label;
     use noregret::param::Values;
-    use noregret::problem::Problem;
     use noregret::registry::find;
     use noregret::rng::Rng;
 
@@ -177,7 +282,7 @@ mod tests {
             error,
             "the id \"a\" is that of a decision that waits for feedback; every decision needs its own"
         );
-        assert_eq!(pending.insert("c", 3), Ok(Some(1)));
+        assert_eq!(pending.insert("c", 3), Ok(Some(("a".to_owned(), 1))));
         assert_eq!((pending.len(), pending.forgotten()), (2, 1));
         for id in ["a", "d"] {
             let error = pending.take(id).expect_err("does not wait").to_string();
@@ -209,5 +314,36 @@ mod tests {
         assert_eq!((learner.rounds(), decisions.waiting()), (1, 1));
         learner.predict(Example::dense(&[1.0], None).features(), &mut taken);
         assert_eq!(taken.scores, [-4.0, 0.0], "the greedy class lost the row of the third decision");
+    }
+
+    /// Dense and sparse rows come back as they were, in their order; what does not fit the learner is refused.
+    #[test]
+    fn waiting_decisions_are_saved() {
+        let problem = Problem::new(2, 3);
+        let mut learner = find("soba")
+            .and_then(|entry| entry.make_bandit(&Values::new(), problem.clone(), 0))
+            .expect("valid");
+        let mut decisions = Decisions::new(10);
+        let mut taken = Decision::default();
+        let sparse = Features::Sparse { indices: &[0, 2], values: &[0.1, -1.0] };
+        for (id, x) in [("b", Features::Dense(&[1.0, 1e-300, 0.3])), ("a", sparse)] {
+            learner.act(x, &mut Rng::new(1, 1), &mut taken);
+            decisions.keep(id, &Example::of(x), &taken).expect("a new id");
+        }
+        let mut archive = Archive::of_bandit(learner.as_mut());
+        decisions.save(&mut archive);
+        let archive = Archive::from_bytes(&archive.to_bytes()).expect("just written");
+        let mut again = Decisions::load(&archive, &problem, 10).expect("just written");
+        assert_eq!(again.ids().collect::<Vec<_>>(), ["b", "a"]);
+        let mut other = archive.bandit_model().expect("just written");
+        for id in ["a", "b"] {
+            decisions.hear(learner.as_mut(), id, Verdict::Wrong).expect("waits");
+            again.hear(other.as_mut(), id, Verdict::Wrong).expect("waits");
+        }
+        assert_eq!(Archive::of_bandit(learner.as_mut()), Archive::of_bandit(other.as_mut()));
+        let error = Decisions::load(&archive, &Problem::new(2, 2), 10).expect_err("too narrow").to_string();
+        assert!(error.ends_with("the decisions that wait: \"b\" does not fit the learner"), "{error}");
+        let none = Decisions::load(&Archive::default(), &problem, 10).expect("nothing waits");
+        assert_eq!(none.waiting(), 0);
     }
 }

@@ -35,7 +35,11 @@ pub struct Replayed {
     /// How many of them were.
     pub right: u64,
     /// Decisions that wait still.
-    pub waiting: usize,
+    pub pending: Decisions,
+    /// The largest id that is a whole number: where it goes on, ids are counted from there.
+    pub last_id: Option<u64>,
+    /// The floor under the probabilities, see [`Play::floor`].
+    pub floor: f64,
 }
 
 /// Why a log cannot be replayed.
@@ -71,6 +75,8 @@ pub enum ReplayError {
 
 /// Replays `log`, which goes on from `model` if its header says so.
 ///
+/// Decisions that waited when the model was saved, and are in its file, can be answered by the log.
+///
 /// Every decision is checked against the learner as it then is: the distribution must be the learner's own, and where the
 /// header gives the generator, the label must be the one that it draws.
 ///
@@ -95,8 +101,11 @@ pub fn replay(mut log: LogReader, model: Option<&Archive>, limits: Limits) -> Re
     let AnyModel::Bandit(mut learner) = saved.learner else {
         return Err(log.error(format!("{} learns from the label, not from a log", header.learner)).into());
     };
-    let mut pending = Decisions::new(limits.waiting);
-    let (mut decisions, mut answered, mut right) = (0, 0, 0);
+    let mut pending = match model {
+        Some(model) => Decisions::load(model, learner.problem(), limits.waiting)?,
+        None => Decisions::new(limits.waiting),
+    };
+    let (mut decisions, mut answered, mut right, mut last_id) = (0, 0, 0, None);
     let (mut example, mut expected) = (Example::default(), noregret::prediction::Decision::default());
     while let Some(event) = log.next(&mut row)? {
         match event {
@@ -115,6 +124,7 @@ pub fn replay(mut log: LogReader, model: Option<&Archive>, limits: Limits) -> Re
                 let checked = log.columns().check_row(row.indices(), encoder.columns);
                 checked.and_then(|()| encoder.encode(&row, &mut example)).map_err(|what| log.error(what))?;
                 let LoggedDecision { id, probability, distribution, reward, own, .. } = *logged;
+                last_id = last_id.max(id.parse().ok());
                 let own = own.ok_or_else(|| {
                     log.error("the decision has no \"learner\" part, without which it cannot be replayed")
                 })?;
@@ -162,7 +172,7 @@ pub fn replay(mut log: LogReader, model: Option<&Archive>, limits: Limits) -> Re
     saved.schema.columns = log.columns().clone();
     let generator = drawn.then_some(play.generator);
     let saved = Saved { learner: AnyModel::Bandit(learner), generator, ..saved };
-    Ok(Replayed { saved, decisions, answered, right, waiting: pending.waiting() })
+    Ok(Replayed { saved, decisions, answered, right, pending, last_id, floor: play.floor })
 }
 
 /// Right, wrong or nothing; other rewards are none that a learner of one bit can hear.

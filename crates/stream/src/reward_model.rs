@@ -4,6 +4,24 @@ use noregret::algorithm::{Forecast, Model};
 use noregret::example::{Features, Target};
 use noregret::param::ParamError;
 use noregret::prediction::Prediction;
+use noregret::problem::Problem;
+use noregret::registry::{self, Entry};
+
+/// A learner of rewards, one for each label, takes at most as many numbers: 512 MiB.
+const MOST_NUMBERS: usize = 1 << 26;
+
+/// A learner of rewards for `problem`: of the algorithm `entry`, or of a suitable one.
+///
+/// # Errors
+/// If it cannot be made, or would take too much memory.
+pub fn reward_learner(entry: Option<&'static Entry>, problem: Problem) -> Result<Box<dyn Model>, ParamError> {
+    let entry = entry.unwrap_or_else(|| registry::of_rewards(problem.features));
+    if entry.numbers(&Default::default(), &problem)? > MOST_NUMBERS {
+        let need = format!("one that takes less memory for {} features, or none", problem.features);
+        return Err(ParamError::invalid("reward learner", entry.about.name, need));
+    }
+    entry.make(&Default::default(), problem, 0)
+}
 
 /// Estimates the reward of every label for a row: the probability that a learner of two classes gives the upper one, between
 /// the least and the largest reward.

@@ -2,12 +2,27 @@
 
 `Learner` sees the truth of every round, `Bandit` only whether the label that it played was right. `noregret.learners` and
 `noregret.bandits` have one class for every algorithm, `noregret.sklearn` and `noregret.river` classifiers for scikit-learn
-and River, `noregret.coba` learners for coba.
+and River, `noregret.coba` learners for coba. `evaluate` says what other policies would have earned on logged decisions.
 """
 
 from . import bandits, learners
-from ._bandit import Bandit, Decision
+from ._bandit import Bandit, Decision, DecisionLog
 from ._core import __version__, catalogue
+from ._evaluation import Estimate, Evaluation, evaluate, evaluate_arrays
 from ._learner import Learner, Run
 
-__all__ = ["Bandit", "Decision", "Learner", "Run", "__version__", "bandits", "catalogue", "learners"]
+__all__ = [
+    "Bandit",
+    "Decision",
+    "DecisionLog",
+    "Estimate",
+    "Evaluation",
+    "Learner",
+    "Run",
+    "__version__",
+    "bandits",
+    "catalogue",
+    "evaluate",
+    "evaluate_arrays",
+    "learners",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 from . import _arrays, _core
@@ -24,6 +25,41 @@ class Decision(NamedTuple):
     """What `Bandit.feedback` takes."""
 
 
+class DecisionLog:
+    """A decision log that is being written, as `Bandit.log` begins it; a context manager."""
+
+    __slots__ = ("_core", "_path")
+
+    def __init__(self, core: _core.Bandit, path: str) -> None:
+        self._core: _core.Bandit | None = core
+        self._path = path
+
+    @property
+    def path(self) -> str:
+        """Where it is written."""
+        return self._path
+
+    def close(self) -> None:
+        """Completes the file; what is decided after this is not logged. Closing twice does nothing.
+
+        Raises OSError if the rest cannot be written.
+        """
+        core, self._core = self._core, None
+        if core is not None:
+            core.end_log()
+
+    def __enter__(self) -> DecisionLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"DecisionLog({self.path!r}, {'closed' if self._core is None else 'open'})"
+
+
 class Bandit:
     """A learner with bandit feedback, by its name in the registry: it plays a label, and may be told whether that was right.
 
@@ -31,6 +67,9 @@ class Bandit:
     ----------
     most_waiting
         Decisions that may wait for feedback at one time; beyond that the oldest is forgotten.
+    exploration_floor
+        Every label is played at least with this probability, from 0 to 1 / classes: now and then a label is drawn uniformly
+        instead of by the learner. Logs with a floor > 0 can evaluate any policy.
     seed
         Seed of the labels that are drawn and of the learner's own randomness.
     name, features, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
@@ -65,6 +104,7 @@ class Bandit:
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
         **params: float | int | str | bool | None,
     ) -> None:
         names = None if labels is None else [str(label) for label in labels]
@@ -82,6 +122,7 @@ class Bandit:
             labels=names,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
         )
         self._index: dict[str, int] | None = None
 
@@ -116,28 +157,98 @@ class Bandit:
         return self._core.labels
 
     @property
-    def waiting(self) -> list[int]:
-        """Ids of the decisions that wait for feedback, the oldest first."""
-        return self._core.waiting
+    def waiting(self) -> list[int | str]:
+        """Ids of the decisions that wait for feedback, the oldest first. Ids of our own are whole numbers; in a log that was
+        replayed there may be others."""
+        return [int(id) if id.isdecimal() and str(int(id)) == id else id for id in self._core.waiting]
 
     def decide(self, x: Any) -> Decision:
         """Plays a label for the row `x` of shape (features,).
 
         The decision waits until `feedback` or `forget` is called with its id. Raises ValueError or TypeError for a row that
-        the learner cannot learn from; nothing is played then.
+        the learner cannot learn from; nothing is played then. Raises OSError if a log is written and the decision cannot be.
         """
         return Decision(*self._core.decide(_arrays.row(x)))
 
-    def feedback(self, id: int, correct: bool) -> None:
+    def feedback(self, id: int | str, correct: bool) -> None:
         """Learns whether the label of decision `id` was right: late, out of order, or never.
 
-        Raises KeyError if no such decision waits.
+        Raises KeyError if no such decision waits, OSError if a log is written and this cannot be; nothing is learnt then.
         """
-        self._core.feedback(id, bool(correct))
+        self._core.feedback(str(id), bool(correct))
 
-    def forget(self, id: int) -> None:
-        """Lets go of decision `id`: nobody will ever say. Raises KeyError if no such decision waits."""
-        self._core.forget(id)
+    def forget(self, id: int | str) -> None:
+        """Lets go of decision `id`: nobody will ever say. Raises what `feedback` does."""
+        self._core.forget(str(id))
+
+    def log(self, path: str | os.PathLike[str]) -> DecisionLog:
+        """Begins a decision log: every decision, and what is heard of it, in the order in which it happens.
+
+        `Bandit.replay` and `noregret replay` make the same learner of it, bit for bit; `noregret.evaluate` and `noregret
+        evaluate` say what other policies would have earned. A log of a bandit that has decided before begins with the model
+        as it is now: `save` it beside the log, for replays ask for it.
+
+        Parameters
+        ----------
+        path
+            A new file: lines of JSON, whole after every call; compressed for `.gz` and `.zst`, columns for `.parquet`, and
+            these are whole once the log is closed.
+
+        Raises
+        ------
+        FileExistsError
+            If there is a file already: what was decided is never overwritten.
+        OSError
+            If it cannot be written.
+        ValueError
+            If another log is being written.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from noregret import Bandit
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "decisions.ndjson"
+        >>> bandit = Bandit("soba", classes=3, features=2, exploration=0.1, seed=1)
+        >>> with bandit.log(path):
+        ...     for x, y in [([1.0, 0.0], 0), ([0.0, 1.0], 2)] * 20:
+        ...         decision = bandit.decide(x)
+        ...         bandit.feedback(decision.id, decision.label == y)
+        >>> again = Bandit.replay(path)
+        >>> again.rounds, bool((again.scores([1.0, 0.0]) == bandit.scores([1.0, 0.0])).all())
+        (40, True)
+        """
+        self._core.begin_log(path)
+        return DecisionLog(self._core, os.fspath(path))
+
+    @classmethod
+    def replay(
+        cls: type[_B],
+        log: str | os.PathLike[str],
+        model: str | os.PathLike[str] | None = None,
+        *,
+        most_waiting: int = 1_000_000,
+        memory: int = 8192,
+    ) -> _B:
+        """The bandit that a decision log has made, bit for bit: that of `noregret replay`, and of whoever wrote the log.
+
+        Every decision is checked against the learner as it then was, so that a log with lines missing, changed or out of order
+        is refused. Decisions that were never answered wait, and labels go on being drawn as if it had never stopped.
+
+        Parameters
+        ----------
+        log
+            A log of `Bandit.log` or `noregret run --log`: lines of JSON, compressed or not, or Parquet.
+        model
+            The model file that the log goes on from, if it says that it does.
+        most_waiting
+            Decisions that may wait for feedback at one time; beyond that the oldest is forgotten.
+        memory
+            Most memory that the learner's state may take, in MiB.
+
+        Raises OSError if a file cannot be read, ValueError, with file and line, for a log that does not replay, MemoryError for a
+        learner that is too large.
+        """
+        return cls._wrap(_core.Bandit.replay(log, model, most_waiting, memory))
 
     def predict_proba(self, x: Any) -> Floats:
         """The distribution that a label would be drawn from: shape (classes,) for one row, (rows, classes) for rows."""

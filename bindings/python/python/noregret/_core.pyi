@@ -5,11 +5,43 @@ from typing import Any, final
 
 from ._arrays import Floats, Ints, Rows
 
-__all__ = ["Bandit", "Learner", "__version__", "catalogue", "learn_mapping", "predict_mapping", "survey"]
+__all__ = [
+    "Bandit",
+    "Learner",
+    "__version__",
+    "catalogue",
+    "evaluate_arrays",
+    "evaluate_log",
+    "learn_mapping",
+    "predict_mapping",
+    "survey",
+]
 
 __version__: str
 
 def catalogue() -> list[dict[str, Any]]: ...
+def evaluate_log(
+    log: str | os.PathLike[str],
+    policy: Bandit | Learner | str | None,
+    *,
+    greedy: bool,
+    clip: float | None,
+    confidence: float,
+    missing_is_wrong: bool,
+    reward_learner: str | None,
+    format: str | None,
+    on_bad_row: str,
+    most_waiting: int,
+) -> str: ...
+def evaluate_arrays(
+    labels: Ints,
+    rewards: Floats,
+    probabilities: Floats,
+    policy: Floats,
+    estimates: Floats | None,
+    clip: float | None,
+    confidence: float,
+) -> str: ...
 def survey(
     rows: Rows, weights: Floats | None, scale: str, intercept: bool
 ) -> tuple[int, list[float], list[float], float]: ...
@@ -109,24 +141,31 @@ class Bandit:
         labels: list[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> Bandit: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Bandit: ...
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Bandit: ...
+    @staticmethod
+    def replay(
+        log: str | os.PathLike[str], model: str | os.PathLike[str] | None, most_waiting: int, memory: int
+    ) -> Bandit: ...
+    def begin_log(self, path: str | os.PathLike[str]) -> None: ...
+    def end_log(self) -> None: ...
     def to_bytes(self) -> bytes: ...
     def save(self, path: str | os.PathLike[str]) -> None: ...
     def copy(self) -> Bandit: ...
     def decide(self, row: Floats) -> tuple[int, float, int]: ...
-    def feedback(self, id: int, correct: bool) -> None: ...
-    def forget(self, id: int) -> None: ...
+    def feedback(self, id: str, correct: bool) -> None: ...
+    def forget(self, id: str) -> None: ...
     def predict(self, rows: Rows, scores: bool) -> Floats: ...
     def run(
         self, rows: Rows, targets: Floats | Ints, *, seed: int = 0, keep: bool = False
     ) -> tuple[Floats, Floats | None, Ints, dict[str, float]]: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
     @property
-    def waiting(self) -> list[int]: ...
+    def waiting(self) -> list[str]: ...
     @property
     def name(self) -> str: ...
     @property

@@ -66,7 +66,8 @@ class Learner:
     memory
         Most memory that the learner's state may take, in MiB.
     **params
-        The learner's own parameters; one that is not given, or None, takes the value of the learner's theorem.
+        The learner's own parameters; one that is not given, or None, takes the value of the learner's theorem. Those of a learner
+        inside have two underscores where the command line has a dot: `weak__grace` is its `weak.grace`.
 
     Raises
     ------
@@ -79,7 +80,6 @@ class Learner:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from noregret import Learner
     >>> learner = Learner("folklore", classes=3, features=2, radius=1.0)
     >>> learner.learn_one([0.6, 0.8], 0)
@@ -439,6 +439,16 @@ def number_of_classes(name: str, classes: int | None, labels: list[str] | None) 
     if kind == "any":
         raise TypeError("classes: the number of classes, or labels, must be given")
     return 1 if kind == "real" else 2
+
+
+def classifier(
+    name: str, classes: int, features: int, params: dict[str, Any], reach: float | None, **facts: Any
+) -> _core.Learner:
+    """The learner of a classifier. With `reach`, the default of its parameter `norm` is reach / radius."""
+    core = _core.Learner(name, classes, features, params, **facts)
+    if reach is None or params.get("norm") is not None or core.radius is None:
+        return core
+    return _core.Learner(name, classes, features, {**params, "norm": reach / core.radius}, **facts)
 
 
 def _restore(cls: type[_L]) -> _L:

@@ -47,7 +47,7 @@ class GaptronLogistic(Bandit):
     norm : float, default=None
         Radius D of the ball that the weights are projected to, > 0; `inf` for no projection. None: inf; with
         mode = bandit 10 / radius.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -70,6 +70,7 @@ class GaptronLogistic(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "gaptron-logistic",
@@ -84,6 +85,7 @@ class GaptronLogistic(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             rate=rate,
             exploration=exploration,
             norm=norm,
@@ -112,7 +114,7 @@ class GaptronHinge(Bandit):
     norm : float, default=None
         Radius D of the ball that the weights are projected to, > 0; `inf` for no projection. None: inf; with
         mode = bandit 10 / radius.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -135,6 +137,7 @@ class GaptronHinge(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "gaptron-hinge",
@@ -149,6 +152,7 @@ class GaptronHinge(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             rate=rate,
             exploration=exploration,
             norm=norm,
@@ -176,7 +180,7 @@ class GaptronSmooth(Bandit):
     norm : float, default=None
         Radius D of the ball that the weights are projected to, > 0; `inf` for no projection. None: inf; with
         mode = bandit 10 / radius.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -199,6 +203,7 @@ class GaptronSmooth(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "gaptron-smooth",
@@ -213,6 +218,7 @@ class GaptronSmooth(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             rate=rate,
             exploration=exploration,
             norm=norm,
@@ -231,7 +237,7 @@ class Banditron(Bandit):
     exploration : float, default=None
         Rate gamma of uniform play, in [0, 1]; the guarantee needs at most 1/2. None: min(1/2, (classes /
         horizon)^(1/3)); 0.05 if the horizon is unknown.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -252,6 +258,7 @@ class Banditron(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "banditron",
@@ -266,6 +273,7 @@ class Banditron(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             exploration=exploration,
         )
 
@@ -294,7 +302,7 @@ class Newtron(Bandit):
     centre : Literal["current", "played"], default=None
         Where quadratic losses are centred: `current` weights, or 0 on explored rounds (`played`). None:
         current.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -320,6 +328,7 @@ class Newtron(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "newtron",
@@ -334,6 +343,7 @@ class Newtron(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             exploration=exploration,
             alpha=alpha,
             beta=beta,
@@ -365,7 +375,7 @@ class Pnewtron(Bandit):
     centre : Literal["current", "played"], default=None
         Where quadratic losses are centred: `current` weights, or 0 on explored rounds (`played`). None:
         current.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -391,6 +401,7 @@ class Pnewtron(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "pnewtron",
@@ -405,6 +416,7 @@ class Pnewtron(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             exploration=exploration,
             alpha=alpha,
             beta=beta,
@@ -429,7 +441,7 @@ class Soba(Bandit):
         ln(horizon) / horizon)); adaptive if the horizon is unknown.
     regularization : float, default=None
         Start a of the diagonal of A, > 0. None: radius^2.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -451,6 +463,7 @@ class Soba(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "soba",
@@ -465,6 +478,7 @@ class Soba(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             exploration=exploration,
             regularization=regularization,
         )
@@ -483,7 +497,7 @@ class SobaDiag(Bandit):
         ln(horizon) / horizon)); adaptive if the horizon is unknown.
     regularization : float, default=None
         Start a of the diagonal of A, > 0. None: radius^2.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -505,6 +519,7 @@ class SobaDiag(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "soba-diag",
@@ -519,6 +534,7 @@ class SobaDiag(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             exploration=exploration,
             regularization=regularization,
         )
@@ -545,7 +561,7 @@ class SobaReduction(Bandit):
         loss_eta (2 - loss_eta) / (8 classes), G = 4 sqrt(2) classes radius / (exploration (2 - loss_eta)).
     ons_regularization : float, default=None
         Weight epsilon of the identity in the oracle's A_0, > 0. None: 1 / (ons_rate norm)^2.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -570,6 +586,7 @@ class SobaReduction(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "soba-reduction",
@@ -584,6 +601,7 @@ class SobaReduction(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             exploration=exploration,
             loss_eta=loss_eta,
             norm=norm,
@@ -605,7 +623,7 @@ class Confidit(Bandit):
         Confidence width eta, >= 0. None: 1.
     alpha : float, default=None
         Offset alpha of the noise model, >= 0; matrices start at (1 + alpha)^2 I. None: 1.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -627,6 +645,7 @@ class Confidit(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "confidit",
@@ -641,6 +660,7 @@ class Confidit(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             width=width,
             alpha=alpha,
         )
@@ -658,7 +678,7 @@ class ConfiditDiag(Bandit):
         Confidence width eta, >= 0. None: 1.
     alpha : float, default=None
         Offset alpha of the noise model, >= 0; matrices start at (1 + alpha)^2 I. None: 1.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -680,6 +700,7 @@ class ConfiditDiag(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "confidit-diag",
@@ -694,6 +715,7 @@ class ConfiditDiag(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             width=width,
             alpha=alpha,
         )
@@ -710,13 +732,16 @@ class BanditReduction(Bandit):
     Parameters
     ----------
     base : str, default=None
-        Name of the base learner, one of probabilities; its parameters as base.norm=2 and so on. None:
+        Name of the base learner, one of probabilities; its parameters as base__norm=2 and so on. None:
         folklore.
     exploration : float, default=None
         Probability gamma of uniform play, in [0, 1]. None: min(1, sqrt(classes R / horizon)), R = classes
         features ln(1 + horizon); 0.1 if the horizon is unknown.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
+    **nested : float, int, str or bool
+        Parameters of `base`, whose names begin with `base__`; one that is not given, or None, takes its own
+        default.
     """
 
     __slots__ = ()
@@ -737,6 +762,8 @@ class BanditReduction(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
+        **nested: float | int | str | bool | None,
     ) -> None:
         super().__init__(
             "bandit-reduction",
@@ -751,8 +778,10 @@ class BanditReduction(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             base=base,
             exploration=exploration,
+            **nested,
         )
 
 
@@ -771,7 +800,7 @@ class Exp4(Bandit):
     rate : float, default=None
         Learning rate eta, > 0. None: sqrt(2 ln(policies) / (classes horizon)); sqrt(ln(policies) / (classes
         t)) if the horizon is unknown.
-    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting
+    features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory, most_waiting, exploration_floor
         As in `noregret.Bandit`.
     """
 
@@ -794,6 +823,7 @@ class Exp4(Bandit):
         labels: Sequence[str] | None = None,
         memory: int = 8192,
         most_waiting: int = 1_000_000,
+        exploration_floor: float = 0.0,
     ) -> None:
         super().__init__(
             "exp4",
@@ -808,6 +838,7 @@ class Exp4(Bandit):
             labels=labels,
             memory=memory,
             most_waiting=most_waiting,
+            exploration_floor=exploration_floor,
             policies=policies,
             exploration=exploration,
             rate=rate,

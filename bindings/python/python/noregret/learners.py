@@ -1104,7 +1104,7 @@ class AdaboostOlm(Learner):
     ----------
     weak : str, default=None
         Weak learner: `tree`, `best-stump`, `stump`, `linear-cost`, or a learner that sees the label, as in
-        `ogd`; its parameters as weak.grace=8 and so on. None: tree.
+        `ogd`; its parameters as weak__grace=8 and so on. None: tree.
     copies : int, default=None
         Number N of copies, from 1 to 10000. None: 30.
     play : Literal["hedge", "best", "last", "mixture", "vote"], default=None
@@ -1115,6 +1115,9 @@ class AdaboostOlm(Learner):
         None: found while rows come.
     features, classes, radius, horizon, seed, scale, intercept, sparse, labels, memory
         As in `noregret.Learner`.
+    **nested : float, int, str or bool
+        Parameters of `weak`, whose names begin with `weak__`; one that is not given, or None, takes its own
+        default.
     """
 
     __slots__ = ()
@@ -1136,6 +1139,7 @@ class AdaboostOlm(Learner):
         sparse: bool = False,
         labels: Sequence[str] | None = None,
         memory: int = 8192,
+        **nested: float | int | str | bool | None,
     ) -> None:
         super().__init__(
             "adaboost-olm",
@@ -1153,4 +1157,5 @@ class AdaboostOlm(Learner):
             copies=copies,
             play=play,
             candidates=candidates,
+            **nested,
         )

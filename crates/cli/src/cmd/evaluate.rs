@@ -2,24 +2,15 @@
 
 use std::io::Write;
 
-use noregret::param::ParamError;
 use noregret::registry;
 use noregret_stream::evaluate::{EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, evaluate};
 use noregret_stream::logged::Logged;
+use noregret_stream::reward_model::reward_learner;
 
 use crate::args::{EvaluateArgs, Missing};
 use crate::failure::Failure;
 use crate::note::{note, note_bad_rows, short};
 use crate::open::{data_name, read_frozen};
-
-/// What estimates rewards if nothing is named: with the full matrix as long as that is cheap.
-const REWARD_LEARNERS: (&str, &str) = ("folklore", "folklore-diag");
-
-/// As many features are cheap for the first of them, which keeps a matrix for every label.
-const FEW_FEATURES: usize = 64;
-
-/// A learner of rewards, one for each label, takes at most as many numbers: 512 MiB.
-const MOST_NUMBERS: usize = 1 << 26;
 
 /// Evaluates the log.
 pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
@@ -29,26 +20,9 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
         _ => None,
     };
     let open = || Logged::open(&args.log, args.format, columns.as_ref());
-    if !open().map_err(Failure::data)?.is_file() {
-        return Err(Failure::usage(format!(
-            "{}: must be a file: the log is read twice",
-            data_name(&args.log)
-        )));
-    }
     let named = args.reward_learner.as_deref();
     let entry = named.filter(|name| *name != "none").map(registry::find).transpose()?;
-    let make: MakeLearner<'_> = &|problem| {
-        let suitable = if problem.features <= FEW_FEATURES { REWARD_LEARNERS.0 } else { REWARD_LEARNERS.1 };
-        let entry = entry.map_or_else(|| registry::find(suitable), Ok)?;
-        if entry.numbers(&Default::default(), &problem)? > MOST_NUMBERS {
-            return Err(ParamError::Invalid {
-                name: "reward learner".to_owned(),
-                value: entry.about.name.to_owned(),
-                need: format!("one that takes less memory for {} features, or none", problem.features),
-            });
-        }
-        entry.make(&Default::default(), problem, 0)
-    };
+    let make: MakeLearner<'_> = &|problem| reward_learner(entry, problem);
     let options = EvaluateOptions {
         clip: args.clip,
         confidence: args.confidence,
@@ -60,6 +34,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let evaluation = evaluate(&open, &mut policy, make, &options).map_err(|error| match error {
         EvaluateError::Read(error) => Failure::data(error),
         EvaluateError::Param(error) => error.into(),
+        EvaluateError::NoFile => Failure::usage(format!("{}: {error}", data_name(&args.log))),
         error => Failure::data(format!("{}: {error}", data_name(&args.log))),
     })?;
     note_bad_rows(evaluation.bad_rows, evaluation.first_bad_row.as_deref());
@@ -81,27 +56,16 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
 fn policy(args: &EvaluateArgs) -> Result<(Policy, String), Failure> {
     if let Some(path) = &args.model {
         let (model, _) = read_frozen(path)?;
-        if model.predictor.problem().classes < 2 {
-            return Err(Failure::usage("--model: forecasts numbers, and plays no labels".to_owned()));
-        }
+        let policy = Policy::of_model(model, args.greedy)
+            .map_err(|what| Failure::usage(format!("--model: {what}")))?;
         let greedy = if args.greedy { ", greedily" } else { "" };
         let name = format!("{}{greedy}", path.display());
-        return Ok((Policy::Model { model: Box::new(model), greedy: args.greedy }, name));
+        return Ok((policy, name));
     }
     let name = args.policy.clone().unwrap_or_else(|| "as the log gives it".to_owned());
-    let policy = match args.policy.as_deref() {
+    let policy = match &args.policy {
         None => Policy::Given,
-        Some("uniform") => Policy::Uniform,
-        Some("logged") => Policy::Logged,
-        Some("greedy") => Policy::Greedy,
-        Some(other) => match other.split_once(':') {
-            Some(("constant", label)) => Policy::Constant(label.to_owned()),
-            _ => {
-                return Err(Failure::usage(format!(
-                    "--policy {other}: is none of uniform, logged, greedy and constant:LABEL"
-                )));
-            }
-        },
+        Some(name) => name.parse().map_err(|what| Failure::usage(format!("--policy {name}: {what}")))?,
     };
     Ok((policy, name))
 }

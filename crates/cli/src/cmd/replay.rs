@@ -34,20 +34,20 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         archive.set_text("run", run.to_string());
         archive.write(path).map_err(Failure::data)?;
     }
-    let wrong = replayed.answered - replayed.right;
+    let (wrong, waiting) = (replayed.answered - replayed.right, replayed.pending.waiting());
     let mut out = std::io::stdout().lock();
     if args.json {
         let value = serde_json::json!({
             "type": "replayed", "learner": replayed.saved.learner.about().name,
             "decisions": replayed.decisions, "answered": replayed.answered, "right": replayed.right,
-            "wrong": wrong, "waiting": replayed.waiting, "rounds": replayed.saved.learner.rounds(),
+            "wrong": wrong, "waiting": waiting, "rounds": replayed.saved.learner.rounds(),
         });
         return writeln!(out, "{value}").map_err(Failure::output);
     }
     let lines = [
         ("learner", describe_learner(&replayed.saved.learner)),
         ("decisions", counted(replayed.decisions, "decision")),
-        ("feedback", format!("{} right, {wrong} wrong, {} waiting", replayed.right, replayed.waiting)),
+        ("feedback", format!("{} right, {wrong} wrong, {waiting} waiting", replayed.right)),
     ];
     for (subject, what) in lines {
         writeln!(out, "{subject:<12} {what}").map_err(Failure::output)?;

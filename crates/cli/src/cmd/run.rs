@@ -18,6 +18,7 @@ use noregret_stream::certify::{Certified, Record};
 use noregret_stream::decision_log::{LogWriter, Start};
 use noregret_stream::encode::Encoder;
 use noregret_stream::examples::{BadRows, ReadExamples};
+use noregret_stream::log_file::{LogFile, LogFileError};
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::{Forecaster, Frozen, Saved};
 use noregret_stream::score::Score;
@@ -26,7 +27,6 @@ use crate::abstention::{RiskPlot, abstention};
 use crate::args::{CalibrationOf, RunArgs};
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
-use crate::log_file::LogFile;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, data_name, open};
 use crate::progress::{Mode, Progress, Total, as_json};
@@ -266,7 +266,10 @@ impl<'a> Session<'a> {
         play: &Play,
         continues: Option<String>,
     ) -> Result<LogWriter<LogFile>, Failure> {
-        let file = LogFile::create(path)?;
+        let file = LogFile::create(path).map_err(|error| match error {
+            LogFileError::Io { .. } => Failure::data(format!("--log {error}")),
+            error => Failure::usage(format!("--log {error}")),
+        })?;
         let (encoder, schema) = (&self.examples.encoder, self.examples.reader.schema());
         let start = Start { learner, seed: self.options.seed, continues, play, encoder, schema };
         LogWriter::new(file, &start).map_err(|error| log_failure(path, &error))

@@ -4,12 +4,13 @@ use noregret::algorithm::Forecast;
 use noregret::example::Label;
 use noregret::prediction::{Decision, Prediction, argmax};
 
+use super::tally::{Support, Tally};
 use super::{EvaluateOptions, Policy};
 use crate::decision_reader::LoggedDecision;
 use crate::encode::{Encoder, Example};
 use crate::labels::Labels;
 use crate::logged::Logged;
-use crate::off_policy::{Estimates, Mean, OffPolicy, Round};
+use crate::off_policy::Round;
 use crate::reward_model::RewardModel;
 use crate::row::Row;
 
@@ -20,21 +21,14 @@ pub(super) struct Waiting {
     probability: f64,
     evaluation: Vec<f64>,
     estimates: Option<Vec<f64>>,
-    largest_weight: Option<f64>,
-    uncovered: Option<f64>,
-    support: Option<usize>,
+    support: Option<Support>,
 }
 
 /// The second pass.
 pub(super) struct Bench<'a> {
     pub(super) labels: Labels,
     pub(super) options: &'a EvaluateOptions,
-    pub(super) sums: OffPolicy,
-    pub(super) rewards: Mean,
-    /// The policy's probability on labels that could not be played; `None` once a line does not say.
-    pub(super) uncovered: Option<Mean>,
-    /// 1 / (p n) over the n labels that could be played: of mean 1 if labels were drawn as the log says.
-    pub(super) logged_weights: Mean,
+    pub(super) tally: Tally,
     pub(super) room: (Prediction, Decision),
 }
 
@@ -77,15 +71,11 @@ impl Bench<'_> {
                 return Err(format!("there are {given} estimates for {} labels", self.labels.len()));
             }
         };
-        let pairs = || evaluation.iter().zip(&logged);
         Ok(Waiting {
             example,
             label: taken.label as usize,
             probability: taken.probability,
-            largest_weight: distributed
-                .then(|| pairs().filter(|(_, p)| **p > 0.0).map(|(e, p)| e / p).fold(0.0, f64::max)),
-            uncovered: distributed.then(|| pairs().filter(|(_, p)| **p == 0.0).map(|(e, _)| e).sum()),
-            support: distributed.then(|| logged.iter().filter(|p| **p > 0.0).count()),
+            support: distributed.then(|| Support::of(&evaluation, &logged)),
             evaluation,
             estimates,
         })
@@ -155,22 +145,15 @@ impl Bench<'_> {
 
     /// The reward of a decision has come.
     pub(super) fn settle(&mut self, waiting: Waiting, reward: f64, model: Option<&mut RewardModel>) {
-        self.sums.add(&Round {
+        let round = Round {
             label: waiting.label,
             reward,
             probability: waiting.probability,
             evaluation: &waiting.evaluation,
             estimates: waiting.estimates.as_deref(),
-            largest_weight: waiting.largest_weight,
-        });
-        self.rewards.add(reward);
-        match (&mut self.uncovered, waiting.uncovered) {
-            (Some(mean), Some(uncovered)) => mean.add(uncovered),
-            _ => self.uncovered = None,
-        }
-        if let Some(support) = waiting.support {
-            self.logged_weights.add(1.0 / (waiting.probability * support as f64));
-        }
+            largest_weight: waiting.support.map(|support| support.largest_weight),
+        };
+        self.tally.add(&round, waiting.support);
         if let Some(model) = model {
             model.learn(waiting.example.features(), waiting.label, reward);
         }
@@ -181,51 +164,5 @@ impl Bench<'_> {
         if self.options.missing_is_wrong {
             self.settle(waiting, 0.0, model);
         }
-    }
-
-    pub(super) fn warnings(
-        &self,
-        estimates: &Estimates,
-        uncovered: Option<f64>,
-        missing: u64,
-        decisions: u64,
-    ) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let off = |mean: f64, error: f64, want: f64| (mean - want).abs() > 4.0 * error + 1e-9;
-        let logged = &self.logged_weights;
-        if logged.value() > 0.0 && off(logged.value(), logged.standard_error(), 1.0) {
-            warnings.push(format!(
-                "1/p of the labels played is {:.4} times its expectation on average: they were not drawn with the logged probabilities",
-                logged.value()
-            ));
-        }
-        let covered = 1.0 - uncovered.unwrap_or(0.0);
-        let (mean, error) = (estimates.mean_weight, estimates.mean_weight_standard_error);
-        if estimates.clipped == 0 && off(mean, error, covered) {
-            warnings.push(format!(
-                "the mean importance weight is {mean:.4}, not {covered:.4}: probabilities are wrong, or the policy plays labels that the log could not"
-            ));
-        }
-        if let Some(share) = uncovered.filter(|share| *share > 1e-9) {
-            warnings.push(format!(
-                "{:.2} % of the policy's probability is on labels that the log could not have played: ips takes them for worthless, dr for what is estimated",
-                100.0 * share
-            ));
-        }
-        let rounds = estimates.rounds as f64;
-        if estimates.effective_sample_size < 0.01 * rounds {
-            warnings.push(format!(
-                "the rounds are worth {:.1} of the policy's own: intervals by the central limit mean little",
-                estimates.effective_sample_size
-            ));
-        }
-        if estimates.clipped > 0 {
-            warnings.push(format!("{} weights were clipped, which biases all but dm", estimates.clipped));
-        }
-        if missing > 0 {
-            let what = if self.options.missing_is_wrong { "count as 0" } else { "are left out" };
-            warnings.push(format!("{missing} of {decisions} decisions were never answered and {what}"));
-        }
-        warnings
     }
 }

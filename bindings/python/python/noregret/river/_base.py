@@ -9,7 +9,7 @@ import numpy as np
 from river import base
 
 from .. import _core
-from .._learner import KINDS
+from .._learner import KINDS, classifier
 
 
 class Classifier(base.MiniBatchClassifier):
@@ -17,6 +17,8 @@ class Classifier(base.MiniBatchClassifier):
 
     _learner_name: ClassVar[str]
     _own: ClassVar[tuple[str, ...]]
+    _reach: ClassVar[float | None] = None
+    """The default of `norm` times `radius`, where it is not the learner's own."""
 
     # Declared here, assigned in the generated `__init__` of the subclasses.
     scale: str
@@ -69,11 +71,12 @@ class Classifier(base.MiniBatchClassifier):
                 raise ValueError(f"y = {y!r}: must be True or False: {self._learner_name} is binary")
             label = len(self._classes)
         if self._core is None:
-            self._core = _core.Learner(
+            self._core = classifier(
                 self._learner_name,
                 2,
                 max(columns, 1),
                 {name: getattr(self, name) for name in self._own},
+                self._reach,
                 radius=self._radius(columns),
                 seed=self.seed,
                 sparse=True,

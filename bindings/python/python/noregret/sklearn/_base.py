@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .. import _arrays, _core
 from .._arrays import Floats, Rows
-from .._learner import KINDS, Learner
+from .._learner import KINDS, Learner, classifier
 
 _SUITABLE = 1024
 """Data of at most this many columns are standardised by default: that makes every row dense."""
@@ -25,7 +26,7 @@ def _forecasts(estimator: Classifier) -> bool:
     if core is None:
         name = estimator._learner_name
         try:
-            core = _core.Learner(name, 2, 1, {own: getattr(estimator, own) for own in estimator._own}, radius=1.0)
+            core = _core.Learner(name, 2, 1, estimator._learner_params(), radius=1.0)
         except (TypeError, ValueError):
             return bool(KINDS[name]["forecast"] == "probabilities")
     return core.forecast == "probabilities"
@@ -36,6 +37,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _learner_name: ClassVar[str]
     _own: ClassVar[tuple[str, ...]]
+    _reach: ClassVar[float | None] = None
+    """The default of `norm` times `radius`, where it is not the learner's own."""
+    _nested: ClassVar[str | None] = None
+    """The parameter that names a learner inside, if one does."""
 
     # Declared here, assigned in the generated `__init__` of the subclasses.
     passes: int
@@ -44,6 +49,51 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     radius: float | None
     random_state: Any
     memory: int
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls._nested is not None:
+            # Tools take every name in a signature for a parameter, and `nested` is none: it stands for `weak__grace` and so on.
+            own = inspect.signature(cls.__init__)
+            named = [p for p in own.parameters.values() if p.name != "self" and p.kind is not p.VAR_KEYWORD]
+            cls.__signature__ = own.replace(parameters=named)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name, those that were given for a learner inside (`weak__grace`) among them.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Makes no difference: no parameter is an estimator.
+        """
+        return {**super().get_params(deep), **self._inner_params()}
+
+    def set_params(self, **params: Any) -> Any:
+        """Sets parameters by name; those of a learner inside as in `weak__grace=8`.
+
+        Returns
+        -------
+        self
+        """
+        inner = {name: params.pop(name) for name in list(params) if self._is_inner(name)}
+        super().set_params(**params)
+        self.__dict__.update(inner)
+        return self
+
+    def _set_nested(self, nested: dict[str, Any]) -> None:
+        for name in nested:
+            if not self._is_inner(name):
+                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
+        self.__dict__.update(nested)
+
+    def _is_inner(self, name: str) -> bool:
+        return self._nested is not None and name.startswith(f"{self._nested}__")
+
+    def _inner_params(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if self._is_inner(name)}
+
+    def _learner_params(self) -> dict[str, Any]:
+        return {**{name: getattr(self, name) for name in self._own}, **self._inner_params()}
 
     def fit(self, X: Any, y: Any) -> Any:
         """Learns from all rows: online-to-batch.
@@ -252,11 +302,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.radius is not None:
             radius = self.radius
         names = [str(label) for label in self.classes_]
-        return _core.Learner(
+        return classifier(
             self._learner_name,
             len(self.classes_),
             self.n_features_in_,
-            {name: getattr(self, name) for name in self._own},
+            self._learner_params(),
+            self._reach,
             radius=radius or None,
             horizon=horizon,
             seed=seed,

@@ -20,6 +20,8 @@ __all__ = [
     "GaptronSmoothClassifier",
     "KernelAioliClassifier",
     "OgdClassifier",
+    "OnsClassifier",
+    "OnsDiagClassifier",
     "PerceptronClassifier",
     "SecondOrderPerceptronClassifier",
     "SecondOrderPerceptronDiagClassifier",
@@ -562,6 +564,157 @@ class OgdClassifier(WeightedClassifier):
         self.memory = memory
 
 
+class OnsClassifier(WeightedClassifier):
+    """Online Newton step on the logistic loss, proper second-order baseline (`ons`).
+
+    Guarantee: regret <= 5 (exp(sqrt(2) B R)(K-1) + 2 sqrt(2) B R) K d ln T in the Frobenius ball. Time of a
+    round: 3(K-1)^2 d^2 flops a round, and (K-1)^3 d^3 where the projection is active; memory: (K-1)^2 d^2
+    numbers, twice that with projection. Source: hazan2007ons, section 3.2, Theorem 2.
+
+    Parameters
+    ----------
+    norm : float, default=None
+        Bound B on the Frobenius norm of the comparator, > 0. None: 3 / radius (with the learner's own 30 /
+        radius the theorem's steps are too small to be seen).
+    rate : float, default=None
+        Inverse step size gamma_o, > 0. None: min(1 / (8 sqrt(2) radius norm), exp(-sqrt(2) norm radius) /
+        (classes - 1)) / 2.
+    regularization : float, default=None
+        Weight epsilon of the identity in A_0, > 0. None: 1 / (2 rate norm)^2.
+    projection : bool, default=None
+        Whether the weights are projected to the ball; the guarantee needs it. None: true.
+    passes : int, default=1
+        How often `fit` learns every row. The learner's guarantee is about one pass.
+    scale : {"auto", "none", "unit", "maxabs", "standard"}, default="auto"
+        How columns are scaled: to norm 1 (rows), magnitude at most 1, or mean 0 and deviation 1 within 5
+        deviations. `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`.
+    fit_intercept : bool, default=True
+        Whether a feature that is always 1 is added.
+    radius : float, default=None
+        Bound on the Euclidean norm of scaled rows with the intercept. None: in `fit` the largest there is, in
+        `partial_fit` what `scale` guarantees.
+    random_state : int, RandomState instance or None, default=0
+        Decides the order of rows in `fit` and the learner's own randomness.
+    memory : int, default=8192
+        Most memory that the learner's state may take, in MiB.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+    n_rounds_ : int
+        Rounds learnt.
+    params_ : dict
+        The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
+    """
+
+    _learner_name = "ons"
+    _own = ("norm", "rate", "regularization", "projection")
+    _reach = 3.0
+
+    def __init__(
+        self,
+        *,
+        norm: float | None = None,
+        rate: float | None = None,
+        regularization: float | None = None,
+        projection: bool | None = None,
+        passes: int = 1,
+        scale: str = "auto",
+        fit_intercept: bool = True,
+        radius: float | None = None,
+        random_state: Any = 0,
+        memory: int = 8192,
+    ) -> None:
+        self.norm = norm
+        self.rate = rate
+        self.regularization = regularization
+        self.projection = projection
+        self.passes = passes
+        self.scale = scale
+        self.fit_intercept = fit_intercept
+        self.radius = radius
+        self.random_state = random_state
+        self.memory = memory
+
+
+class OnsDiagClassifier(WeightedClassifier):
+    """Online Newton step with a diagonal matrix, for many sparse features (`ons-diag`).
+
+    Guarantee: none: the theorem is about the full matrix. Time of a round: 8 K nnz(x) flops a round; memory:
+    2 K d numbers. Source: hazan2007ons, section 3.2, diagonal.
+
+    Parameters
+    ----------
+    norm : float, default=None
+        Bound B on the Frobenius norm of the comparator, > 0. None: 3 / radius (with the learner's own 30 /
+        radius the theorem's steps are too small to be seen).
+    rate : float, default=None
+        Inverse step size gamma_o, > 0. None: min(1 / (8 sqrt(2) radius norm), exp(-sqrt(2) norm radius) /
+        (classes - 1)) / 2.
+    regularization : float, default=None
+        Weight epsilon of the identity in A_0, > 0. None: 1 / (2 rate norm)^2.
+    projection : bool, default=None
+        Whether the weights are projected to the ball; the guarantee needs it. None: true.
+    passes : int, default=1
+        How often `fit` learns every row. The learner's guarantee is about one pass.
+    scale : {"auto", "none", "unit", "maxabs", "standard"}, default="auto"
+        How columns are scaled: to norm 1 (rows), magnitude at most 1, or mean 0 and deviation 1 within 5
+        deviations. `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`.
+    fit_intercept : bool, default=True
+        Whether a feature that is always 1 is added.
+    radius : float, default=None
+        Bound on the Euclidean norm of scaled rows with the intercept. None: in `fit` the largest there is, in
+        `partial_fit` what `scale` guarantees.
+    random_state : int, RandomState instance or None, default=0
+        Decides the order of rows in `fit` and the learner's own randomness.
+    memory : int, default=8192
+        Most memory that the learner's state may take, in MiB.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+    n_rounds_ : int
+        Rounds learnt.
+    params_ : dict
+        The learner's parameters in use.
+    learner_ : noregret.Learner
+        The learner underneath, to save, merge or certify.
+    """
+
+    _learner_name = "ons-diag"
+    _own = ("norm", "rate", "regularization", "projection")
+    _reach = 3.0
+
+    def __init__(
+        self,
+        *,
+        norm: float | None = None,
+        rate: float | None = None,
+        regularization: float | None = None,
+        projection: bool | None = None,
+        passes: int = 1,
+        scale: str = "auto",
+        fit_intercept: bool = True,
+        radius: float | None = None,
+        random_state: Any = 0,
+        memory: int = 8192,
+    ) -> None:
+        self.norm = norm
+        self.rate = rate
+        self.regularization = regularization
+        self.projection = projection
+        self.passes = passes
+        self.scale = scale
+        self.fit_intercept = fit_intercept
+        self.radius = radius
+        self.random_state = random_state
+        self.memory = memory
+
+
 class FtrlClassifier(WeightedClassifier):
     """Follow the regularised leader: logistic regression on all rounds so far, solved anew each round
     (`ftrl`).
@@ -1063,7 +1216,7 @@ class AdaboostOlmClassifier(Classifier):
     ----------
     weak : str, default=None
         Weak learner: `tree`, `best-stump`, `stump`, `linear-cost`, or a learner that sees the label, as in
-        `ogd`; its parameters as weak.grace=8 and so on. None: tree.
+        `ogd`; its parameters as weak__grace=8 and so on. None: tree.
     copies : int, default=None
         Number N of copies, from 1 to 10000. None: 30.
     play : Literal["hedge", "best", "last", "mixture", "vote"], default=None
@@ -1086,6 +1239,9 @@ class AdaboostOlmClassifier(Classifier):
         Decides the order of rows in `fit` and the learner's own randomness.
     memory : int, default=8192
         Most memory that the learner's state may take, in MiB.
+    **nested : float, int, str or bool
+        Parameters of `weak`, whose names begin with `weak__`; one that is not given, or None, takes its own
+        default.
 
     Attributes
     ----------
@@ -1101,6 +1257,7 @@ class AdaboostOlmClassifier(Classifier):
 
     _learner_name = "adaboost-olm"
     _own = ("weak", "copies", "play", "candidates")
+    _nested = "weak"
 
     def __init__(
         self,
@@ -1115,6 +1272,7 @@ class AdaboostOlmClassifier(Classifier):
         radius: float | None = None,
         random_state: Any = 0,
         memory: int = 8192,
+        **nested: Any,
     ) -> None:
         self.weak = weak
         self.copies = copies
@@ -1126,3 +1284,4 @@ class AdaboostOlmClassifier(Classifier):
         self.radius = radius
         self.random_state = random_state
         self.memory = memory
+        self._set_nested(nested)

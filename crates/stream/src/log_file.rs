@@ -2,41 +2,59 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 #[cfg(feature = "parquet")]
-use noregret_stream::decision_parquet::ParquetLines;
-
-use crate::failure::Failure;
+use crate::decision_parquet::ParquetLines;
 
 /// A log being written.
-pub(crate) enum LogFile {
+pub enum LogFile {
+    /// Lines.
     Plain(BufWriter<File>),
+    /// Lines in gzip.
     Gzip(GzEncoder<BufWriter<File>>),
+    /// Lines in zstd.
     Zstd(zstd::Encoder<'static, BufWriter<File>>),
+    /// Columns.
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetLines<BufWriter<File>>>),
 }
 
+/// Why a log cannot be begun.
+#[derive(Debug, thiserror::Error)]
+pub enum LogFileError {
+    /// There is a file already.
+    #[error("{}: exists already; what was decided is never overwritten", .0.display())]
+    Exists(PathBuf),
+    /// This program cannot write columns.
+    #[error("{}: Parquet is written by programs that were built with --features parquet", .0.display())]
+    NoParquet(PathBuf),
+    /// The file system says no.
+    #[error("{}: cannot be written: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+}
+
 impl LogFile {
     /// Creates the log, which must not exist: what was decided is never overwritten.
-    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let failure = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Failure::usage(format!(
-                "--log {}: exists already; what was decided is never overwritten",
-                path.display()
-            )),
-            _ => Failure::data(format!("--log {}: cannot be written: {error}", path.display())),
+    ///
+    /// # Errors
+    /// If it exists or cannot be written.
+    pub fn create(path: &Path) -> Result<Self, LogFileError> {
+        let failure = |source: io::Error| match source.kind() {
+            io::ErrorKind::AlreadyExists => LogFileError::Exists(path.to_owned()),
+            _ => LogFileError::Io { path: path.to_owned(), source },
         };
         let ending = path.extension().and_then(|ending| ending.to_str());
         if ending == Some("parquet") && !cfg!(feature = "parquet") {
-            return Err(Failure::usage(format!(
-                "--log {}: Parquet is written by programs that were built with --features parquet",
-                path.display()
-            )));
+            return Err(LogFileError::NoParquet(path.to_owned()));
         }
         let file = BufWriter::new(File::create_new(path).map_err(failure)?);
         Ok(match ending {
@@ -48,8 +66,23 @@ impl LogFile {
         })
     }
 
+    /// Hands the lines so far to the operating system, so that they outlive the program. Compressed files and columns are
+    /// nothing before they are complete, and stay as they are.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn hand_over(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes what is left.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn finish(self) -> io::Result<()> {
         let mut file = match self {
             Self::Plain(file) => file,
             Self::Gzip(encoder) => encoder.finish()?,

@@ -1,0 +1,242 @@
+"""What another policy would have earned on decisions that were logged."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _arrays, _core
+from ._bandit import Bandit
+from ._learner import Learner
+
+
+class Estimate(NamedTuple):
+    """An estimate of a policy's mean reward."""
+
+    value: float
+    """The estimate."""
+    standard_error: float
+    """Of the value."""
+    normal: tuple[float, float]
+    """The interval by the central limit."""
+    bernstein: tuple[float, float] | None
+    """The empirical Bernstein interval, which holds for any number of independent rounds; only for `ips` and `dr`."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What came out of an off-policy evaluation."""
+
+    estimates: dict[str, Estimate]
+    """`ips` (inverse propensity), `snips` (self-normalised) and, where rewards are estimated, `dm` (direct method) and `dr`
+    (doubly robust)."""
+    rounds: int
+    """Rounds that were evaluated."""
+    decisions: int
+    """Decisions in the log."""
+    missing: int
+    """Decisions that were never answered."""
+    labels: int
+    """Labels that can be played."""
+    logged_reward: float
+    """What the policy that took the decisions earned: the mean reward."""
+    logged_reward_standard_error: float
+    """Of the mean reward."""
+    effective_sample_size: float
+    """As many rounds of the policy's own would say as much."""
+    mean_weight: float
+    """The mean importance weight: 1, up to chance, if every label that the policy plays could be played."""
+    mean_weight_standard_error: float
+    """Of the mean weight."""
+    largest_weight: float
+    """The largest importance weight."""
+    weights_known: bool
+    """Whether every round gave the whole distribution, so that the range of the Bernstein intervals is a fact and not what was
+    seen."""
+    clipped: int
+    """Rounds whose weight was clipped."""
+    uncovered: float | None
+    """The share of the policy's probability on labels that could not be played; None where rounds do not say."""
+    bad_rows: int
+    """Lines of the log that were passed over."""
+    first_bad_row: str | None
+    """What was wrong with the first of them."""
+    warnings: list[str]
+    """What is suspicious about the log or the weights, in sentences; read them before the estimates."""
+
+    def __repr__(self) -> str:
+        values = ", ".join(
+            f"{name}={estimate.value:.6g}+-{estimate.standard_error:.2g}" for name, estimate in self.estimates.items()
+        )
+        return f"Evaluation({values}, rounds={self.rounds}, warnings={len(self.warnings)})"
+
+
+def evaluate(
+    log: str | os.PathLike[str],
+    policy: Bandit | Learner | str | None = None,
+    *,
+    greedy: bool = False,
+    clip: float | None = None,
+    confidence: float = 0.95,
+    missing: str = "skip",
+    reward_learner: str | None = None,
+    format: str | None = None,
+    on_bad_row: str | int = "fail",
+    most_waiting: int = 1_000_000,
+) -> Evaluation:
+    """What `policy` would have earned on the decisions of a log: `noregret evaluate`, number for number.
+
+    Parameters
+    ----------
+    log
+        A file of `Bandit.log` or `noregret run --log`, of your own making (README.md has the few keys that are needed), or
+        Vowpal Wabbit text with `action:cost:probability`. It is read twice.
+    policy
+        A learner or a bandit, as it would play; `uniform`, `logged`, `greedy` (the logged distribution's best label) or
+        `constant:LABEL`; None for what every line gives as `evaluation`.
+    greedy
+        Whether a learner always plays the label with its best score.
+    clip
+        Importance weights beyond this are clipped to it: less variance, some bias.
+    confidence
+        Of the intervals, in (0, 1).
+    missing
+        What becomes of decisions that were never answered: `skip`, or `wrong`.
+    reward_learner
+        The learner of two classes that estimates rewards for `dm` and `dr` while the log goes by, or `none`. None: `folklore`, or
+        `folklore-diag` for more than 64 features. A log's own `estimates` go first.
+    format
+        `ndjson`, `parquet` or `vw`. None: by the ending, or `ndjson`.
+    on_bad_row
+        `fail`, `skip`, or how many lines that are no decisions are passed over.
+    most_waiting
+        Decisions that may wait for feedback at one time; beyond that the oldest count as never answered.
+
+    Raises
+    ------
+    OSError
+        If the log cannot be read.
+    ValueError
+        For a line that is no decision, with its number, and for a policy that the log cannot say anything about.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import noregret
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.ndjson"
+    >>> bandit = noregret.Bandit("banditron", features=1, classes=2, exploration=0.5)
+    >>> with bandit.log(path):
+    ...     for at in range(2000):
+    ...         decision = bandit.decide([at % 2 - 0.5])
+    ...         bandit.feedback(decision.id, decision.label == at % 2)
+    >>> found = noregret.evaluate(path, "constant:0")
+    >>> abs(found.estimates["dr"].value - 0.5) < 0.05, found.warnings
+    (True, [])
+    """
+    if missing not in ("skip", "wrong"):
+        raise ValueError(f"missing = {missing}: must be skip or wrong")
+    return _evaluation(
+        _core.evaluate_log(
+            log,
+            policy._core if isinstance(policy, Bandit | Learner) else policy,
+            greedy=greedy,
+            clip=clip,
+            confidence=confidence,
+            missing_is_wrong=missing == "wrong",
+            reward_learner=reward_learner,
+            format=format,
+            on_bad_row=str(on_bad_row),
+            most_waiting=most_waiting,
+        )
+    )
+
+
+def evaluate_arrays(
+    labels: Any,
+    rewards: Any,
+    probabilities: Any,
+    policy: Any,
+    *,
+    estimates: Any = None,
+    clip: float | None = None,
+    confidence: float = 0.95,
+) -> Evaluation:
+    """What a policy would have earned on logged rounds in arrays. The estimates are those of Open Bandit Pipeline.
+
+    Parameters
+    ----------
+    labels
+        The labels that were played, from 0, shape (rounds,).
+    rewards
+        What they earned, shape (rounds,).
+    probabilities
+        The probabilities in (0, 1] with which they were played, shape (rounds,); or the distributions that they were drawn
+        from, shape (rounds, labels), which tells more: see `Evaluation.warnings`.
+    policy
+        The distributions of the policy to be evaluated, shape (rounds, labels).
+    estimates
+        Estimated rewards of all labels, shape (rounds, labels), for `dm` and `dr`. An estimate for a round must not depend on
+        that round's own reward.
+    clip, confidence
+        As in `evaluate`.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not match, and, with its number from 0, for a round that cannot be.
+    TypeError
+        For anything but real numbers.
+
+    Examples
+    --------
+    >>> import noregret
+    >>> policy = [[0.5, 0.5], [0.75, 0.25]]
+    >>> found = noregret.evaluate_arrays([0, 1], [1, 0], [0.25, 0.5], policy, estimates=[[0.6, 0.2], [0.6, 0.2]])
+    >>> {name: round(estimate.value, 12) for name, estimate in found.estimates.items()}
+    {'ips': 1.0, 'snips': 0.8, 'dm': 0.45, 'dr': 0.8}
+    """
+    p = _array(probabilities, "probabilities", (1, 2))
+    return _evaluation(
+        _core.evaluate_arrays(
+            _labels(labels),
+            _array(rewards, "rewards", (1,)),
+            p,
+            _array(policy, "policy", (2,)),
+            None if estimates is None else _array(estimates, "estimates", (2,)),
+            clip,
+            confidence,
+        )
+    )
+
+
+def _array(x: Any, name: str, axes: tuple[int, ...]) -> Any:
+    array = np.ascontiguousarray(_arrays.numbers(x, name), dtype=np.float64)
+    if array.ndim not in axes:
+        raise ValueError(f"{name} has {array.ndim} axes; {' or '.join(map(str, axes))} needed")
+    return array
+
+
+def _labels(labels: Any) -> Any:
+    array = _array(labels, "labels", (1,))
+    wrong = np.flatnonzero(array != np.rint(array))
+    if wrong.size:
+        raise ValueError(f"labels[{wrong[0]}] = {array[wrong[0]]}: must be a whole number from 0")
+    return array.astype(np.int64)
+
+
+def _evaluation(text: str) -> Evaluation:
+    found = json.loads(text)
+    estimates = {
+        one["estimator"]: Estimate(
+            one["value"],
+            one["standard_error"],
+            tuple(one["normal"]),
+            tuple(one["bernstein"]) if "bernstein" in one else None,
+        )
+        for one in found.pop("estimates")
+    }
+    return Evaluation(estimates=estimates, **{"uncovered": None, "first_bad_row": None, **found})

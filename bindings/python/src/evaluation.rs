@@ -1,0 +1,176 @@
+//! Off-policy evaluation: of logs, and of logged rounds in arrays. Results go to Python as JSON, as the command line prints
+//! them.
+
+use std::path::PathBuf;
+
+use noregret::model::Archive;
+use noregret::param::{ParamError, positive};
+use noregret::registry;
+use noregret_stream::Format;
+use noregret_stream::evaluate::{EvaluateOptions, Evaluation, LoggedArrays, MakeLearner, Policy, evaluate};
+use noregret_stream::examples::BadRows;
+use noregret_stream::logged::Logged;
+use noregret_stream::reward_model::reward_learner;
+use noregret_stream::saved::Frozen;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
+use pyo3::prelude::*;
+
+use crate::bandit::Bandit;
+use crate::error::{Done, Failure, text_of};
+use crate::learner::Learner;
+
+/// The policy that is evaluated, as Python hands it over.
+#[derive(FromPyObject)]
+pub(crate) enum PyPolicy<'py> {
+    #[pyo3(transparent)]
+    Bandit(Bound<'py, Bandit>),
+    #[pyo3(transparent)]
+    Learner(Bound<'py, Learner>),
+    #[pyo3(transparent)]
+    Name(String),
+}
+
+/// Evaluates a policy on a log; without one, what the log gives as `evaluation`.
+#[pyfunction]
+#[pyo3(signature = (log, policy, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting))]
+#[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
+pub(crate) fn evaluate_log(
+    py: Python<'_>,
+    log: PathBuf,
+    policy: Option<PyPolicy<'_>>,
+    greedy: bool,
+    clip: Option<f64>,
+    confidence: f64,
+    missing_is_wrong: bool,
+    reward_learner: Option<&str>,
+    format: Option<&str>,
+    on_bad_row: &str,
+    most_waiting: usize,
+) -> PyResult<String> {
+    let model = match &policy {
+        Some(PyPolicy::Bandit(bandit)) => Some(bandit.get().archive(py)),
+        Some(PyPolicy::Learner(learner)) => Some(learner.get().archive(py)),
+        _ => None,
+    };
+    let name = match &policy {
+        Some(PyPolicy::Name(name)) => Some(name.as_str()),
+        _ => None,
+    };
+    let reading = Reading { log, format, on_bad_row, most_waiting, missing_is_wrong };
+    let evaluation = py.detach(|| -> Done<Evaluation> {
+        let policy = policy_of(name, model.as_ref(), greedy)?;
+        let options = reading.options(checked(clip, confidence)?)?;
+        of_log(&reading, policy, reward_learner, &options)
+    })?;
+    Ok(json(&evaluation))
+}
+
+/// How a log is read.
+struct Reading<'a> {
+    log: PathBuf,
+    format: Option<&'a str>,
+    on_bad_row: &'a str,
+    most_waiting: usize,
+    missing_is_wrong: bool,
+}
+
+impl Reading<'_> {
+    fn options(&self, (clip, confidence): (Option<f64>, f64)) -> Done<EvaluateOptions> {
+        let bad_rows = self.on_bad_row.parse::<BadRows>();
+        Ok(EvaluateOptions {
+            clip,
+            confidence,
+            missing_is_wrong: self.missing_is_wrong,
+            bad_rows: bad_rows.map_err(|what| Failure::Value(format!("on_bad_row: {what}")))?,
+            pending: self.most_waiting.max(1),
+        })
+    }
+}
+
+fn policy_of(name: Option<&str>, model: Option<&Archive>, greedy: bool) -> Done<Policy> {
+    match (name, model) {
+        (_, Some(model)) => Policy::of_model(Frozen::from_archive(model)?, greedy)
+            .map_err(|what| Failure::Value(format!("the policy {what}"))),
+        (name, None) if greedy => Err(ParamError::invalid(
+            "greedy",
+            true,
+            format!("false for the policy {}, which is no learner", name.unwrap_or("of the log")),
+        )
+        .into()),
+        (None, None) => Ok(Policy::Given),
+        (Some(name), None) => {
+            name.parse().map_err(|what| Failure::Value(format!("the policy {name:?} {what}")))
+        }
+    }
+}
+
+fn of_log(
+    reading: &Reading<'_>,
+    mut policy: Policy,
+    named: Option<&str>,
+    options: &EvaluateOptions,
+) -> Done<Evaluation> {
+    let path = text_of(&reading.log)?;
+    let format = reading.format.map(str::parse::<Format>).transpose();
+    let format = format.map_err(|what| Failure::Value(format!("format: {what}")))?;
+    let columns = match &policy {
+        Policy::Model { model, .. } => Some(model.schema.columns.clone()),
+        _ => None,
+    };
+    let open = || Logged::open(path, format, columns.as_ref());
+    let entry = named.filter(|name| *name != "none").map(registry::find).transpose()?;
+    let make: MakeLearner<'_> = &|problem| reward_learner(entry, problem);
+    let make = (named != Some("none")).then_some(make);
+    evaluate(&open, &mut policy, make, options).map_err(|error| Failure::of_evaluation(path, error))
+}
+
+/// Evaluates a policy on logged rounds.
+#[pyfunction]
+#[pyo3(signature = (labels, rewards, probabilities, policy, estimates, clip, confidence))]
+#[expect(clippy::too_many_arguments, reason = "arrays of a Python function")]
+pub(crate) fn evaluate_arrays<'py>(
+    py: Python<'py>,
+    labels: PyReadonlyArray1<'py, i64>,
+    rewards: PyReadonlyArray1<'py, f64>,
+    probabilities: Probabilities<'py>,
+    policy: PyReadonlyArray2<'py, f64>,
+    estimates: Option<PyReadonlyArray2<'py, f64>>,
+    clip: Option<f64>,
+    confidence: f64,
+) -> PyResult<String> {
+    let (clip, confidence) = checked(clip, confidence)?;
+    let arrays = LoggedArrays {
+        classes: policy.shape()[1],
+        labels: labels.as_slice()?,
+        rewards: rewards.as_slice()?,
+        probabilities: match &probabilities {
+            Probabilities::OfTheLabel(p) => p.as_slice()?,
+            Probabilities::OfAll(p) => p.as_slice()?,
+        },
+        evaluation: policy.as_slice()?,
+        estimates: estimates.as_ref().map(|estimates| estimates.as_slice()).transpose()?,
+    };
+    let evaluation = py.detach(|| arrays.evaluate(clip, confidence)).map_err(Failure::Value)?;
+    Ok(json(&evaluation))
+}
+
+/// The probabilities of labels that were played, or of all.
+#[derive(FromPyObject)]
+pub(crate) enum Probabilities<'py> {
+    #[pyo3(transparent)]
+    OfTheLabel(PyReadonlyArray1<'py, f64>),
+    #[pyo3(transparent)]
+    OfAll(PyReadonlyArray2<'py, f64>),
+}
+
+fn checked(clip: Option<f64>, confidence: f64) -> Done<(Option<f64>, f64)> {
+    let clip = clip.map(|clip| positive("clip", clip)).transpose()?;
+    if confidence > 0.0 && confidence < 1.0 {
+        return Ok((clip, confidence));
+    }
+    Err(ParamError::invalid("confidence", confidence, "between 0 and 1").into())
+}
+
+fn json(evaluation: &Evaluation) -> String {
+    serde_json::to_string(evaluation).expect("plain numbers")
+}

@@ -1,0 +1,83 @@
+//! The log that a bandit writes of its decisions.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use noregret::algorithm::AnyModel;
+use noregret::prediction::Decision;
+use noregret_stream::bandit::Journal as _;
+use noregret_stream::decision_log::{LogWriter, Start};
+use noregret_stream::examples::Raw;
+use noregret_stream::log_file::LogFile;
+use noregret_stream::pending::Verdict;
+
+use crate::bandit::Inner;
+use crate::error::{Done, Failure};
+
+/// A log that is being written. Lines are handed to the operating system one by one, so that a program that dies leaves all of
+/// them.
+pub(crate) struct Log {
+    writer: LogWriter<LogFile>,
+    path: PathBuf,
+    /// Whether a line is missing, or half a line there: what came after it could not be replayed.
+    broken: bool,
+}
+
+impl Log {
+    /// Begins a log. If something has been decided before, it goes on from the model as it stands, which is for whoever wants
+    /// to replay it to save.
+    pub(crate) fn begin(path: PathBuf, inner: &Inner) -> Done<Self> {
+        let file = LogFile::create(&path)?;
+        let start = Start {
+            learner: &AnyModel::Bandit(inner.learner.boxed_clone()),
+            seed: inner.fresh.unwrap_or(0),
+            continues: inner.fresh.is_none().then(|| inner.archive().digest()),
+            play: &inner.play,
+            encoder: &inner.encoder,
+            schema: inner.schema.clone(),
+        };
+        let begun = LogWriter::new(file, &start).and_then(|mut writer| {
+            writer.get_mut().hand_over()?;
+            Ok(writer)
+        });
+        match begun {
+            Ok(writer) => Ok(Self { writer, path, broken: false }),
+            Err(error) => Err(Failure::Os(error, path.display().to_string())),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn decided(&mut self, id: u64, raw: Raw<'_>, taken: &Decision) -> Done<()> {
+        self.write(|writer| writer.decided(id, raw, taken, None))
+    }
+
+    pub(crate) fn heard(&mut self, id: &str, verdict: Verdict) -> Done<()> {
+        let correct = match verdict {
+            Verdict::Right => Some(true),
+            Verdict::Wrong => Some(false),
+            Verdict::Never => None,
+        };
+        self.write(|writer| writer.heard_of(id, correct))
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut LogWriter<LogFile>) -> io::Result<()>) -> Done<()> {
+        if self.broken {
+            let what = "an earlier line could not be written; close the log to go on without";
+            return Err(Failure::Os(io::Error::other(what), self.path.display().to_string()));
+        }
+        let written = write(&mut self.writer).and_then(|()| self.writer.get_mut().hand_over());
+        written.map_err(|error| {
+            self.broken = true;
+            Failure::Os(error, self.path.display().to_string())
+        })
+    }
+
+    /// Completes the file.
+    pub(crate) fn finish(self) -> Done<()> {
+        let path = self.path.display().to_string();
+        self.writer.into_inner().finish().map_err(|error| Failure::Os(error, path))
+    }
+}

@@ -1,0 +1,165 @@
+"""Off-policy evaluation: the numbers of the command line, and those of Open Bandit Pipeline."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT, needs_the_command_line, noregret, stream
+
+from noregret import Bandit, Learner, evaluate, evaluate_arrays
+
+OBP = ROOT / "testdata" / "off_policy"
+
+
+def check_cases(text, tmp_path):
+    """Arrays, and a log of the same rounds, give the values of Open Bandit Pipeline."""
+    for case in json.loads(text)["cases"]:
+        arrays = [case[name] for name in ("played", "reward", "probability", "evaluation")]
+        lines = [
+            {"id": at, "label": str(played), "reward": reward, "probability": p, "evaluation": policy, "estimates": q}
+            for at, (played, reward, p, policy, q) in enumerate(zip(*arrays, case["estimates"], strict=True))
+        ]
+        path = tmp_path / "log.ndjson"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        found = evaluate_arrays(*arrays, estimates=case["estimates"], clip=case["clip"])
+        of_log = evaluate(path, clip=case["clip"])
+        assert found.rounds == of_log.rounds == len(lines)
+        for name, value in case["values"].items():
+            assert found.estimates[name].value == pytest.approx(value, abs=1e-9), name
+            assert of_log.estimates[name].value == pytest.approx(value, abs=1e-9), name
+
+
+def test_estimates_are_those_of_open_bandit_pipeline(tmp_path):
+    check_cases((OBP / "obp_reference.json").read_text(), tmp_path)
+
+
+def test_fresh_estimates_are_those_of_open_bandit_pipeline(tmp_path):
+    python = os.environ.get("NOREGRET_OBP_PYTHON", sys.executable)
+    done = subprocess.run([python, OBP / "obp_reference.py", "91"], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"{python} has no obp; NOREGRET_OBP_PYTHON can name one that has")
+    check_cases(done.stdout, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """A log in which a few decisions were never answered, and the rows behind it."""
+    path = tmp_path_factory.mktemp("log") / "log.ndjson"
+    x, y = stream(600, 3, 3)
+    bandit = Bandit("banditron", features=3, labels=["a", "b", "c"], exploration=0.4, seed=2)
+    with bandit.log(path):
+        for at, (row, label) in enumerate(zip(x, y, strict=True)):
+            decision = bandit.decide(row)
+            if at % 50:
+                bandit.feedback(decision.id, decision.label == label)
+    return path, x, y, bandit
+
+
+@needs_the_command_line
+@pytest.mark.parametrize(
+    ("policy", "keywords", "options"),
+    [
+        ("uniform", {}, ""),
+        ("constant:b", {"clip": 2.0, "confidence": 0.9}, "--clip 2 --confidence 0.9"),
+        ("logged", {"missing": "wrong"}, "--missing wrong"),
+        ("greedy", {"reward_learner": "ogd"}, "--reward-learner ogd"),
+        ("greedy", {"reward_learner": "none", "on_bad_row": 3}, "--reward-learner none --on-bad-row 3"),
+    ],
+)
+def test_the_command_line_says_the_same(log, policy, keywords, options):
+    path = log[0]
+    theirs = noregret("evaluate", path, "--policy", policy, *options.split(), "--json")[-1]
+    assert_same(evaluate(path, policy, **keywords), theirs)
+
+
+@needs_the_command_line
+@pytest.mark.parametrize("greedy", [False, True])
+def test_learners_are_policies(log, tmp_path, greedy):
+    path, x, y, bandit = log
+    learner = Learner("ogd", features=3, labels=["a", "b", "c"], radius=1.0)
+    learner.update(x, y)
+    for policy in (bandit, learner):
+        policy.save(tmp_path / "model")
+        options = ["--greedy"] if greedy else []
+        theirs = noregret("evaluate", path, "--model", tmp_path / "model", *options, "--json")[-1]
+        assert_same(evaluate(path, policy, greedy=greedy), theirs)
+    found = evaluate(path, learner)
+    truth = (learner.predict(x) == y).mean()
+    for name in ("ips", "dr"):
+        assert abs(found.estimates[name].value - truth) < 4 * found.estimates[name].standard_error
+
+
+def assert_same(ours, theirs):
+    for one in theirs.pop("estimates"):
+        estimate = ours.estimates[one["estimator"]]
+        assert estimate.value == one["value"] and estimate.standard_error == one["standard_error"]
+        assert list(estimate.normal) == one["normal"]
+        assert (None if estimate.bernstein is None else list(estimate.bernstein)) == one.get("bernstein")
+    for name in {"type", "policy", "confidence"}:
+        theirs.pop(name)
+    assert {name: getattr(ours, name) for name in theirs} == theirs
+    assert ours.missing == 12 and "12 of 600 decisions were never answered" in ours.warnings[-1]
+
+
+def test_suspicious_logs_are_told():
+    rng = np.random.default_rng(0)
+    logged = np.tile([0.7, 0.2, 0.1, 0.0], (2000, 1))
+    labels = rng.choice(3, 2000, p=[0.7, 0.2, 0.1])
+    uniform = np.full((2000, 4), 0.25)
+    honest = evaluate_arrays(labels, labels == 1, logged, uniform)
+    assert honest.weights_known and honest.uncovered == 0.25 and len(honest.warnings) == 1
+    assert "25.00 % of the policy's probability is on labels that the log could not have played" in honest.warnings[0]
+    wrong = evaluate_arrays(rng.integers(0, 3, 2000), labels == 1, logged, logged)
+    assert "they were not drawn with the logged probabilities" in wrong.warnings[0]
+    constant = np.tile([0.0, 0.0, 1.0, 0.0], (2000, 1))
+    clipped = evaluate_arrays(labels, labels == 1, logged, constant, clip=2.0)
+    assert clipped.clipped == (labels == 2).sum() and clipped.largest_weight == 2.0
+    assert repr(clipped).startswith("Evaluation(ips=")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"labels": [0, 2]}, ValueError, "round 1: the label is 2: must be from 0 to 1"),
+        ({"labels": [0, 0.5]}, ValueError, r"labels\[1\] = 0.5: must be a whole number from 0"),
+        ({"labels": ["a", "b"]}, TypeError, "labels has dtype <U1; real numbers were needed"),
+        ({"rewards": [1, np.nan]}, ValueError, "round 1: the reward is NaN"),
+        ({"rewards": [1]}, ValueError, "rewards: 1 numbers for 2 rounds and 2 labels; 2 were needed"),
+        ({"probabilities": [0.5, 0.0]}, ValueError, r"round 1: the label was played with probability 0: must be in \(0, 1\]"),
+        ({"policy": [0.5, 0.5]}, ValueError, "policy has 1 axes; 2 needed"),
+        ({"policy": [[0.5, 0.5], [0.5, 0.6]]}, ValueError, 'round 1: the probabilities of "policy" sum to 1.1, not to 1'),
+        ({"clip": -1.0}, ValueError, "clip = -1: must be a finite number > 0"),
+        ({"confidence": 1.0}, ValueError, "confidence = 1: must be between 0 and 1"),
+        ({"labels": [], "rewards": [], "probabilities": [], "policy": np.empty((0, 2))}, ValueError, "no rounds"),
+    ],
+)
+def test_bad_rounds_are_refused(change, error, sentence):
+    good = {"labels": [0, 1], "rewards": [1, 0], "probabilities": [0.25, 0.5], "policy": [[0.5, 0.5], [0.75, 0.25]]}
+    with pytest.raises(error, match=sentence):
+        evaluate_arrays(**{**good, **change})
+
+
+def test_bad_wishes_are_refused(log, tmp_path):
+    path = log[0]
+    for policy, keywords, sentence in [
+        ("best", {}, 'the policy "best" is none of uniform, logged, greedy and constant:LABEL'),
+        ("constant:d", {}, 'log.ndjson: the log has no label "d"; there are a, b, c'),
+        (None, {}, 'log.ndjson:2: the decision has no "evaluation"; name a policy or a model'),
+        ("uniform", {"greedy": True}, "greedy = true: must be false for the policy uniform, which is no learner"),
+        ("uniform", {"missing": "right"}, "missing = right: must be skip or wrong"),
+        ("uniform", {"reward_learner": "folklor"}, "did you mean 'folklore'"),
+        ("uniform", {"reward_learner": "perceptron"}, "reward learner = perceptron"),
+        ("uniform", {"format": "csv"}, "is csv, which has no place for decisions"),
+        ("uniform", {"on_bad_row": "maybe"}, "on_bad_row: \"maybe\" is none of fail, skip and a number"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            evaluate(path, policy, **keywords)
+    with pytest.raises(FileNotFoundError, match="missing"):
+        evaluate(tmp_path / "missing", "uniform")
+    with pytest.raises(ValueError, match="forecasts numbers, and plays no labels"):
+        evaluate(path, Learner("vaw", features=3))
+    with pytest.raises(TypeError):
+        evaluate(path, 3)

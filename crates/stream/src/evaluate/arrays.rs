@@ -1,0 +1,139 @@
+//! Logged rounds that are in memory already.
+
+use super::Evaluation;
+use super::tally::{Support, Tally};
+use crate::decision_line::check_distribution;
+use crate::off_policy::Round;
+
+/// Logged rounds with what is to be evaluated, a number or $K$ numbers for each, row-major.
+#[derive(Clone, Copy, Debug)]
+pub struct LoggedArrays<'a> {
+    /// $K$.
+    pub classes: usize,
+    /// The labels that were played, below $K$.
+    pub labels: &'a [i64],
+    /// What they earned, finite.
+    pub rewards: &'a [f64],
+    /// The probabilities with which they were played, in (0, 1]; or $K$ for each round: the distributions that they were drawn
+    /// from.
+    pub probabilities: &'a [f64],
+    /// What the policy to be evaluated would have drawn from, $K$ for each round.
+    pub evaluation: &'a [f64],
+    /// Estimated rewards of all labels, $K$ for each round, if there are any: for `dm` and `dr`.
+    pub estimates: Option<&'a [f64]>,
+}
+
+impl LoggedArrays<'_> {
+    /// Evaluates the rounds; importance weights beyond `clip` > 0 are clipped to it, and intervals are of `confidence` in (0, 1).
+    ///
+    /// # Errors
+    /// What is wrong with the first bad round, or that there are none.
+    pub fn evaluate(&self, clip: Option<f64>, confidence: f64) -> Result<Evaluation, String> {
+        let (rounds, classes) = (self.labels.len(), self.classes);
+        let whole = classes > 1 && self.probabilities.len() == rounds * classes;
+        let lengths = [
+            ("rewards", self.rewards.len(), rounds),
+            ("probabilities", self.probabilities.len(), if whole { rounds * classes } else { rounds }),
+            ("policy", self.evaluation.len(), rounds * classes),
+            ("estimates", self.estimates.map_or(rounds * classes, <[f64]>::len), rounds * classes),
+        ];
+        if let Some((name, found, needed)) = lengths.iter().find(|(_, found, needed)| found != needed) {
+            return Err(format!(
+                "{name}: {found} numbers for {rounds} rounds and {classes} labels; {needed} were needed"
+            ));
+        }
+        if rounds == 0 {
+            return Err("there are no rounds to evaluate".to_owned());
+        }
+        let mut tally = Tally::new(clip, self.rewards.iter().all(|reward| *reward == 0.0 || *reward == 1.0));
+        for at in 0..rounds {
+            let span = at * classes..(at + 1) * classes;
+            let refuse = |what: String| format!("round {at}: {what}");
+            let label = usize::try_from(self.labels[at]).ok().filter(|label| *label < classes);
+            let label = label.ok_or_else(|| {
+                refuse(format!("the label is {}: must be from 0 to {}", self.labels[at], classes - 1))
+            })?;
+            let logged = whole.then(|| &self.probabilities[span.clone()]);
+            let probability = logged.map_or_else(|| self.probabilities[at], |logged| logged[label]);
+            if !(probability > 0.0 && probability <= 1.0) {
+                return Err(refuse(format!(
+                    "the label was played with probability {probability}: must be in (0, 1]"
+                )));
+            }
+            let evaluation = &self.evaluation[span.clone()];
+            check_distribution("policy", evaluation).map_err(refuse)?;
+            check_distribution("probabilities", logged.unwrap_or_default()).map_err(refuse)?;
+            let estimates = self.estimates.map(|estimates| &estimates[span]);
+            for (name, numbers) in
+                [("reward", &self.rewards[at..=at]), ("estimate", estimates.unwrap_or_default())]
+            {
+                if let Some(number) = numbers.iter().find(|number| !number.is_finite()) {
+                    return Err(refuse(format!("the {name} is {number}: must be a finite number")));
+                }
+            }
+            let support = logged.map(|logged| Support::of(evaluation, logged));
+            let largest_weight = support.map(|support| support.largest_weight);
+            let reward = self.rewards[at];
+            tally.add(&Round { label, reward, probability, evaluation, estimates, largest_weight }, support);
+        }
+        Ok(tally.evaluation(confidence, classes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUNDS: LoggedArrays<'static> = LoggedArrays {
+        classes: 2,
+        labels: &[0, 1],
+        rewards: &[1.0, 0.0],
+        probabilities: &[0.25, 0.5],
+        evaluation: &[0.5, 0.5, 0.75, 0.25],
+        estimates: Some(&[0.6, 0.2, 0.6, 0.2]),
+    };
+
+    /// The two rounds of the estimators' own test; with whole distributions the weights' range is a fact.
+    #[test]
+    fn arrays_are_rounds() {
+        let found = ROUNDS.evaluate(None, 0.95).expect("good rounds");
+        let values: Vec<f64> = found.estimates.estimates.iter().map(|estimate| estimate.value).collect();
+        assert!(values.iter().zip([1.0, 0.8, 0.45, 0.8]).all(|(a, b)| (a - b).abs() < 1e-15), "{values:?}");
+        assert_eq!((found.decisions, found.labels, found.uncovered, found.logged_reward), (2, 2, None, 0.5));
+        assert!(!found.estimates.weights_known);
+        let whole = LoggedArrays { probabilities: &[0.25, 0.75, 0.5, 0.5], ..ROUNDS };
+        let whole = whole.evaluate(None, 0.95).expect("good rounds");
+        assert_eq!(whole.estimates.estimates[0].value, found.estimates.estimates[0].value);
+        assert_eq!((whole.estimates.weights_known, whole.uncovered), (true, Some(0.0)));
+    }
+
+    #[test]
+    fn bad_rounds_are_named() {
+        for (arrays, sentence) in [
+            (LoggedArrays { labels: &[0, 2], ..ROUNDS }, "round 1: the label is 2: must be from 0 to 1"),
+            (LoggedArrays { labels: &[-1, 1], ..ROUNDS }, "round 0: the label is -1: must be from 0 to 1"),
+            (
+                LoggedArrays { rewards: &[1.0, f64::NAN], ..ROUNDS },
+                "round 1: the reward is NaN: must be a finite number",
+            ),
+            (
+                LoggedArrays { probabilities: &[0.0, 0.5], ..ROUNDS },
+                "round 0: the label was played with probability 0: must be in (0, 1]",
+            ),
+            (
+                LoggedArrays { probabilities: &[0.5, 0.4, 0.5, 0.5], ..ROUNDS },
+                "round 0: the probabilities of \"probabilities\" sum to 0.9, not to 1",
+            ),
+            (
+                LoggedArrays { evaluation: &[0.5, 0.5, 0.75], ..ROUNDS },
+                "policy: 3 numbers for 2 rounds and 2 labels; 4 were needed",
+            ),
+            (
+                LoggedArrays { labels: &[], ..ROUNDS },
+                "rewards: 2 numbers for 0 rounds and 2 labels; 0 were needed",
+            ),
+        ] {
+            assert_eq!(arrays.evaluate(None, 0.95).expect_err("bad"), sentence);
+        }
+    }
+}

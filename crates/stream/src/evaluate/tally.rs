@@ -1,0 +1,119 @@
+//! What logged rounds add up to, and what is suspicious about them.
+
+use super::Evaluation;
+use crate::off_policy::{Estimates, Mean, OffPolicy, Round};
+
+/// What a logged distribution says of a round beyond the probability of the label that was played.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Support {
+    /// The largest weight that a label could have had.
+    pub(super) largest_weight: f64,
+    /// The policy's probability on labels that could not be played.
+    uncovered: f64,
+    /// How many labels could be played.
+    labels: usize,
+}
+
+impl Support {
+    pub(super) fn of(evaluation: &[f64], logged: &[f64]) -> Self {
+        let pairs = || evaluation.iter().zip(logged);
+        Self {
+            largest_weight: pairs().filter(|(_, p)| **p > 0.0).map(|(e, p)| e / p).fold(0.0, f64::max),
+            uncovered: pairs().filter(|(_, p)| **p == 0.0).map(|(e, _)| e).sum(),
+            labels: logged.iter().filter(|p| **p > 0.0).count(),
+        }
+    }
+}
+
+/// The sums.
+pub(super) struct Tally {
+    sums: OffPolicy,
+    rewards: Mean,
+    /// The policy's probability on labels that could not be played; `None` once a round does not say.
+    uncovered: Option<Mean>,
+    /// 1 / (p n) over the n labels that could be played: of mean 1 if labels were drawn as the log says.
+    logged_weights: Mean,
+}
+
+impl Tally {
+    /// No rounds yet. Weights are clipped to `clip`; `whole` says that rewards are 0 or 1.
+    pub(super) fn new(clip: Option<f64>, whole: bool) -> Self {
+        Self {
+            sums: OffPolicy::new(clip, whole.then_some([0.0, 1.0])),
+            rewards: Mean::default(),
+            uncovered: Some(Mean::default()),
+            logged_weights: Mean::default(),
+        }
+    }
+
+    pub(super) fn rounds(&self) -> u64 {
+        self.sums.rounds()
+    }
+
+    pub(super) fn add(&mut self, round: &Round<'_>, support: Option<Support>) {
+        self.sums.add(round);
+        self.rewards.add(round.reward);
+        match (&mut self.uncovered, support) {
+            (Some(mean), Some(support)) => mean.add(support.uncovered),
+            _ => self.uncovered = None,
+        }
+        if let Some(support) = support {
+            self.logged_weights.add(1.0 / (round.probability * support.labels as f64));
+        }
+    }
+
+    /// The estimates, with intervals of `confidence`, for rounds that were all answered.
+    pub(super) fn evaluation(&self, confidence: f64, labels: usize) -> Evaluation {
+        let estimates = self.sums.estimates(confidence);
+        let uncovered = self.uncovered.map(|mean| mean.value());
+        let warnings = self.warnings(&estimates, uncovered);
+        Evaluation {
+            decisions: self.rounds(),
+            missing: 0,
+            bad_rows: 0,
+            first_bad_row: None,
+            labels,
+            logged_reward: self.rewards.value(),
+            logged_reward_standard_error: self.rewards.standard_error(),
+            uncovered,
+            estimates,
+            warnings,
+        }
+    }
+
+    fn warnings(&self, estimates: &Estimates, uncovered: Option<f64>) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let off = |mean: f64, error: f64, want: f64| (mean - want).abs() > 4.0 * error + 1e-9;
+        let logged = &self.logged_weights;
+        if logged.value() > 0.0 && off(logged.value(), logged.standard_error(), 1.0) {
+            warnings.push(format!(
+                "1/p of the labels played is {:.4} times its expectation on average: they were not drawn with the logged probabilities",
+                logged.value()
+            ));
+        }
+        let covered = 1.0 - uncovered.unwrap_or(0.0);
+        let (mean, error) = (estimates.mean_weight, estimates.mean_weight_standard_error);
+        if estimates.clipped == 0 && off(mean, error, covered) {
+            warnings.push(format!(
+                "the mean importance weight is {mean:.4}, not {covered:.4}: probabilities are wrong, or the policy plays labels that the log could not"
+            ));
+        }
+        if let Some(share) = uncovered.filter(|share| *share > 1e-9) {
+            warnings.push(format!(
+                "{:.2} % of the policy's probability is on labels that the log could not have played: ips takes them for worthless, dr for what is estimated",
+                100.0 * share
+            ));
+        }
+        let rounds = estimates.rounds as f64;
+        if estimates.effective_sample_size < 0.01 * rounds {
+            warnings.push(format!(
+                "the rounds are worth {:.1} of the policy's own: intervals by the central limit mean little",
+                estimates.effective_sample_size
+            ));
+        }
+        if estimates.clipped > 0 {
+            warnings.push(format!("{} weights were clipped, which biases all but dm", estimates.clipped));
+        }
+        warnings
+    }
+}
