@@ -49,6 +49,7 @@ def main():
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the real data sets")
     parser.add_argument("--streams", help="only these streams, by name, with commas")
     parser.add_argument("--rivals", help="only these contestants, by name, with commas")
+    parser.add_argument("--remembered", action="store_true", help="quality: of rivals, only what was run before")
     parser.add_argument("--repeat", type=int, default=5, help="speed: interleaved repetitions (default: 5)")
     options = parser.parse_args()
 

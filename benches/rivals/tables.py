@@ -13,14 +13,19 @@ from streams import NAMES, stream
 LOG = WORK / "runs.jsonl"
 
 
-def outcome(rival, setting, on, again=False):
+def remembered(rival, setting, on):
+    """What came out the last time, or None."""
+    key = [rival, setting, on.name]
+    entries = map(json.loads, LOG.read_text().splitlines()) if LOG.exists() else ()
+    return next((Outcome(**entry["outcome"]) for entry in entries if entry["key"] == key), None)
+
+
+def outcome(rival, setting, on):
     """Runs a contestant, or remembers what came out the last time (noregret itself is never remembered)."""
     key = [rival, setting, on.name]
-    if not again and rival != "noregret" and LOG.exists():
-        for line in LOG.read_text().splitlines():
-            entry = json.loads(line)
-            if entry["key"] == key:
-                return Outcome(**entry["outcome"])
+    known = None if rival == "noregret" else remembered(rival, setting, on)
+    if known is not None:
+        return known
     result = RUN[rival](on, setting)
     print(f"{on.name:18} {rival:9} {setting:50} {result.log_loss or 0:.4f} {result.error:.4f} {result.wall:.1f}s", file=sys.stderr, flush=True)
     with open(LOG, "a") as log:
@@ -66,17 +71,28 @@ def quality(options):
             if name in ours:
                 cells[name] = outcome("noregret", ours[name], on)
                 continue
-            grid = {setting: outcome(name, setting, on) for setting in settings(name, on)}
+            run = remembered if options.remembered else outcome
+            grid = {setting: run(name, setting, on) for setting in settings(name, on)}
+            tried = {setting: result for setting, result in grid.items() if result is not None}
+            if not tried:
+                cells[name] = None
+                continue
+            asked, grid = len(grid), tried
             pick = min(grid, key=lambda setting: grid[setting].log_loss)
             sharp = min(grid, key=lambda setting: grid[setting].error)
             cells[name] = grid[pick]
-            picks.append(f"| {on.name} | {name} | {len(grid)} | `{pick}` | {grid[sharp].error:.4f} with `{sharp}` |")
-        best = min(cell.log_loss for cell in cells.values())
+            of = "" if len(grid) == asked else f" of {asked}"
+            picks.append(f"| {on.name} | {name} | {len(grid)}{of} | `{pick}` | {grid[sharp].error:.4f} with `{sharp}` |")
+        best = min(cell.log_loss for cell in cells.values() if cell)
         row = [on.name, f"{len(on.rows[1])} x {on.rows[0].shape[1]}, {on.classes}"]
         for cell in cells.values():
+            if cell is None:
+                row.append("not run")
+                continue
             loss = f"**{cell.log_loss:.4f}**" if cell.log_loss == best else f"{cell.log_loss:.4f}"
             row.append(f"{loss} / {cell.error:.4f} / {cell.rows / cell.wall:,.0f}")
         lines.append("| " + " | ".join(row) + " |")
+        print(lines[-1], file=sys.stderr, flush=True)
     if options.streams or options.rivals:
         print("\n".join(lines))
         return
