@@ -65,6 +65,7 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
+use super::ahead::Ahead;
 use super::lineup::{Kind, Lineup, TRIAL, Word};
 use super::member::Member;
 use super::mixture::Mixture;
@@ -122,6 +123,7 @@ pub struct Auto {
     rounds: u64,
     /// What trees draw by.
     seed: u64,
+    ahead: Ahead,
     head_losses: Vec<f64>,
     top_losses: Vec<f64>,
 }
@@ -239,6 +241,7 @@ impl Algorithm for Auto {
             problem,
             rounds: 0,
             seed,
+            ahead: Ahead::default(),
         })
     }
 
@@ -343,6 +346,7 @@ impl OnlineLearner for Auto {
         if self.rounds.is_power_of_two() && self.rounds as f64 >= SETTLED as f64 / TRIAL {
             self.retire();
         }
+        self.ahead.advance(&mut self.members);
     }
 
     fn rounds(&self) -> u64 {
@@ -354,7 +358,10 @@ impl OnlineLearner for Auto {
     }
 
     fn prepare(&mut self, coming: &dyn Batch) {
-        self.members.iter_mut().flatten().for_each(|member| member.prepare(coming));
+        let most = self.lookahead();
+        if most > 0 {
+            self.ahead.start(coming, most, self.problem.features, 1.0, &mut self.members);
+        }
     }
 
     /// Members grow; who takes part stays as it is, except for trees, which leave, or begin anew before the first round.
@@ -385,6 +392,7 @@ impl OnlineLearner for Auto {
                 debug_assert!(grown, "everyone but trees can grow");
             }
         }
+        self.ahead.clear();
         if classes > self.problem.classes {
             self.stacks.iter_mut().for_each(|stack| stack.grow(classes));
         }

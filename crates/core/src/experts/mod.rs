@@ -6,6 +6,7 @@ pub mod adahedge;
 pub mod auto;
 pub mod mixture;
 
+mod ahead;
 mod context;
 mod expansion;
 mod family;

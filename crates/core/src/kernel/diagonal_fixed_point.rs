@@ -1,6 +1,6 @@
 //! The inner problem with a diagonal matrix: $z = g - a \circ \sigma(z)$, at $O(K)$ a Newton step.
 
-use super::fixed_point::inexact_step;
+use super::fixed_point::{LAST, inexact_step};
 use super::softmax::softmax;
 use super::vector::{axpy, dot, max_abs, take};
 
@@ -62,7 +62,8 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
         axpy(tau, delta, u);
         // The step is the error; once it stops halving, rounding is all that is left of it.
         let a_u = z.iter().zip(g).fold(0.0, |max: f64, (z, g)| max.max((g - z).abs()));
-        if step <= 4.0 * f64::EPSILON * scale.max(a_u) || (step < 1e-3 && step > 0.5 * last_step) {
+        let converged = step <= LAST.max(4.0 * f64::EPSILON * scale.max(a_u));
+        if converged || (step < 1e-3 && step > 0.5 * last_step) {
             break;
         }
         last_step = step;
