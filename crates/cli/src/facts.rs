@@ -1,7 +1,8 @@
 //! What is known of a stream before its first round, and learners made for it.
 
 use noregret::algorithm::AnyModel;
-use noregret::learner::Classes;
+use noregret::learner::{Accepts, Classes};
+use noregret::open_classes::FEWEST;
 use noregret::problem::Problem;
 use noregret::registry::Entry;
 use noregret_stream::encode::Encoder;
@@ -24,12 +25,28 @@ pub(crate) struct Wanted {
     pub(crate) settings: Settings,
     /// How many copies of its state will be kept.
     pub(crate) copies: usize,
+    /// Whether it may be given classes as they come up, where nobody says how many there are.
+    pub(crate) open_classes: bool,
 }
 
 impl Wanted {
     /// Whether the units of the features make no difference to the learner.
     fn scale_free(&self) -> Result<bool, Failure> {
         Ok(self.entry.scale_free(&self.settings.params)?)
+    }
+
+    /// Refuses a learner that cannot take in a class that appears later.
+    fn check_growth(&self) -> Result<(), Failure> {
+        let smallest = Problem::new(FEWEST, 1).with_radius(1.0);
+        if let AnyModel::Full(mut learner) = self.entry.make_any(&self.settings.params, smallest, 0)?
+            && learner.grow(FEWEST + 1, 1)
+        {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "--set classes=K: must be given for a pipe, which cannot be read twice: {} takes in no classes as they come up",
+            self.entry.about.name
+        )))
     }
 }
 
@@ -99,6 +116,11 @@ impl<'a> Stream<'a> {
         Ok(stream)
     }
 
+    /// Whether classes are taken in as they come up.
+    pub(crate) fn open_classes(&self) -> bool {
+        self.facts.open_classes
+    }
+
     /// Rows, if a first pass counted them.
     pub(crate) fn rows(&self) -> Option<u64> {
         self.facts.rows
@@ -120,6 +142,8 @@ impl<'a> Stream<'a> {
     /// Makes a learner, and what makes its examples.
     pub(crate) fn learner(&self, wanted: &Wanted, seed: u64) -> Result<(AnyModel, Encoder), Failure> {
         let (facts, accepts) = (&self.facts, wanted.entry.about.accepts);
+        // A list of probabilities is one of all classes.
+        let accepts = Accepts { soft_labels: accepts.soft_labels && !facts.open_classes, ..accepts };
         // Among others that need scaling, too: every run is what it would be alone.
         let as_they_are = self.args.scale.is_none() && wanted.scale_free()?;
         let scaling = if as_they_are { Scaling::None } else { facts.scaling };
@@ -131,7 +155,11 @@ impl<'a> Stream<'a> {
         let learner = wanted.entry.make_any(&wanted.settings.params, problem, seed)?;
         let radius = learner.problem().radius.unwrap_or(f64::INFINITY);
         let encoder = Encoder {
-            classes: if accepts.classes == Classes::Real { 0 } else { facts.classes },
+            classes: match accepts.classes {
+                Classes::Real => 0,
+                _ if facts.open_classes => usize::MAX,
+                _ => facts.classes,
+            },
             labels: facts.labels.clone(),
             scaler: Scaler::new(scaling),
             intercept: !self.args.no_intercept,
@@ -165,6 +193,8 @@ impl<'a> Stream<'a> {
 /// What is known of a stream before its first round.
 struct Facts {
     classes: usize,
+    /// Whether there may be more of them.
+    open_classes: bool,
     labels: Labels,
     columns: usize,
     scaling: Scaling,
@@ -225,6 +255,7 @@ impl Facts {
         );
         Ok(Self {
             classes,
+            open_classes: false,
             labels: survey.labels.clone(),
             columns,
             scaling: survey.scaling,
@@ -238,11 +269,17 @@ impl Facts {
     /// What can be known of a pipe, which has no second look.
     fn of_pipe(scale: Option<Scaling>, wanted: &[Wanted], reader: &dyn Reader) -> Result<Self, Failure> {
         let settings = &wanted[0].settings;
+        let mut open_classes = false;
         let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
         let classes = match settings.classes {
             _ if is(Classes::Real) => 1,
             Some(classes) => classes as usize,
             None if is(Classes::Two) => 2,
+            None if wanted.iter().all(|wanted| wanted.open_classes) => {
+                wanted.iter().try_for_each(Wanted::check_growth)?;
+                open_classes = true;
+                FEWEST
+            }
             None => {
                 return Err(Failure::usage(
                     "--set classes=K: must be given for a pipe, which cannot be read twice",
@@ -268,15 +305,18 @@ impl Facts {
                 "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
             ));
         }
+        let found =
+            if open_classes { "classes as they come up".to_owned() } else { format!("{classes} classes") };
         Ok(Self {
             classes,
+            open_classes,
             labels: Labels::default(),
             columns,
             scaling,
             radius,
             sparse: columns > 4096 && scaling != Scaling::Standard,
             rows: None,
-            description: format!("a pipe, {classes} classes, {}", counted(columns as u64, "feature")),
+            description: format!("a pipe, {found}, {}", counted(columns as u64, "feature")),
         })
     }
 }
@@ -291,7 +331,7 @@ fn survey_failure(data: &str, error: SurveyError) -> Failure {
 /// Refuses learners whose states would not fit, before memory is taken.
 fn check_memory(args: &StreamArgs, wanted: &[Wanted], problem: &Problem) -> Result<(), Failure> {
     let mut total: usize = 0;
-    for Wanted { entry, settings, copies } in wanted {
+    for Wanted { entry, settings, copies, .. } in wanted {
         let numbers = entry.numbers(&settings.params, problem)?;
         total = total.saturating_add(numbers.saturating_mul(8).saturating_mul(*copies));
     }

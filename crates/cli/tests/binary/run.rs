@@ -45,6 +45,30 @@ fn the_table_says_what_was_decided_and_how_it_went() {
     assert_eq!(folder.run("run a.csv --quiet").succeeded().stderr, "");
 }
 
+/// Nobody says how many classes a pipe has: the third comes up in round 4, and costs ln 4.
+#[test]
+fn a_pipe_brings_its_classes() {
+    let rows = "a 1:1\nb 2:1\na 1:1\nc 1:1 2:1\nb 2:1\n";
+    for learner in ["auto", "folklore", "ogd"] {
+        let folder = Folder::new();
+        let pipe = format!("run - --learner {learner} --format libsvm --set features=2 --json --save model");
+        let ran = folder.run_with(&pipe, rows).succeeded();
+        let summary = ran.objects().pop().unwrap();
+        assert_eq!((&summary["classes"], &summary["rounds"]), (&3.into(), &5.into()), "{learner}");
+        let costs = summary["numbers"]["first_appearances"].as_array().unwrap();
+        let costs: Vec<f64> = costs.iter().map(|cost| cost.as_f64().unwrap()).collect();
+        assert!(
+            costs.len() == 3
+                && costs.iter().zip([1.0, 2.0, 4.0f64]).all(|(cost, t)| (cost - t.ln()).abs() < 1e-12)
+        );
+        assert!(summary["log_loss"].as_f64().unwrap() < 2.0);
+        // The model knows their names, and goes on with as many.
+        let more =
+            folder.run_with("run - --load model --format libsvm --json", "c 1:1 2:1\na 1:1\n").succeeded();
+        assert_eq!(more.objects().pop().unwrap()["classes"], 3);
+    }
+}
+
 #[test]
 fn json_has_every_number() {
     let folder = Folder::with("a.svm", libsvm(&rows(1234, 3, 4)));

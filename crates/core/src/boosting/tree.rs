@@ -167,9 +167,8 @@ impl Tree {
         at
     }
 
-    /// The node where `x` ends, and its leaf.
-    fn find(&self, x: Features<'_>) -> (usize, usize) {
-        let mut at = 0;
+    /// The node below `at`, which `x` reaches, where it ends, and its leaf.
+    fn find(&self, x: Features<'_>, mut at: usize) -> (usize, usize) {
         loop {
             let node = &self.nodes[NODE * at..][..NODE];
             if node[0] < 0.0 {
@@ -306,12 +305,17 @@ impl WeakLearner for Tree {
         self.params.values()
     }
 
-    fn predict(&self, x: Features<'_>, _room: &mut Prediction) -> usize {
-        cheapest(self.costs(self.find(x).1))
+    fn predict(&self, x: Features<'_>, room: &mut Prediction) -> usize {
+        let (node, leaf) = self.find(x, 0);
+        room.kept.clear();
+        room.kept.push(node as f64);
+        cheapest(self.costs(leaf))
     }
 
-    fn update(&mut self, x: Features<'_>, y: usize, costs: &[f64], _at: &Prediction) {
-        let (node, leaf) = self.find(x);
+    fn update(&mut self, x: Features<'_>, y: usize, costs: &[f64], at: &Prediction) {
+        // Nodes are only ever added: what was the end then is on the way now.
+        let start = at.kept.first().map_or(0, |node| *node as usize);
+        let (node, leaf) = self.find(x, if start < self.nodes.len() / NODE { start } else { 0 });
         let leaf_len = self.leaf_len();
         let record = &mut self.leaves[leaf * leaf_len..][..leaf_len];
         record[0] += 1.0;

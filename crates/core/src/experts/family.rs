@@ -12,6 +12,8 @@
 //!
 //! With `shared`, $S$ is replaced by $s\,\Pi$ of the same trace, $s = (1 - \lVert \bar p \rVert^2)/(K-1)$, and $H = I \otimes M$ with
 //! one matrix of $d \times d$ for all classes: $O(d^2 + Kd)$ a round instead of $O(K^3 d^2)$.
+//!
+//! With `forgetting` $\delta$ all of $H - \rho I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds, at the cost of two inversions.
 
 use crate::example::{Batch, Features, Target};
 use crate::kernel::basis::LogitBasis;
@@ -31,6 +33,9 @@ use super::member::Member;
 /// family's they would take over after a huge row.
 const LARGEST: f64 = 50.0;
 
+/// Rounds between two times of forgetting.
+pub(super) const EVERY: u64 = 64;
+
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Family {
@@ -41,6 +46,8 @@ pub(super) struct Family {
     shared: bool,
     /// $\rho$.
     ratio: f64,
+    /// $\delta$.
+    forgetting: f64,
     /// $\gamma$ of each member.
     curvatures: Vec<f64>,
     /// For the coordinates of matrices of all classes.
@@ -77,7 +84,7 @@ impl Family {
         features: usize,
         expansion: Expansion,
         shared: bool,
-        ratio: f64,
+        (ratio, forgetting): (f64, f64),
         curvatures: &[f64],
     ) -> Self {
         let (blocks, vectors) = Self::shape(classes, shared, curvatures.len());
@@ -91,6 +98,7 @@ impl Family {
             expansion,
             shared,
             ratio,
+            forgetting,
             curvatures: curvatures.to_vec(),
             reduced: FixedPoint::reduced(LogitBasis::new(classes)),
             inner: FixedPoint::full(classes),
@@ -281,6 +289,9 @@ impl Member for Family {
         self.state.absorb(x, by_products, Lesson { coefficients, mix });
         self.rounds += 1;
         (self.spare, self.work) = (spare, work);
+        if self.forgetting > 0.0 && self.rounds.is_multiple_of(EVERY) {
+            self.state.discount((1.0 - self.forgetting).powi(EVERY as i32), self.ratio);
+        }
     }
 
     fn lookahead(&self) -> usize {
@@ -310,6 +321,13 @@ impl Member for Family {
         self.state.grow_vectors(blocks, self.wide(), self.ratio, vectors);
         self.make_room();
         true
+    }
+
+    /// $H$ is exactly the sum of the same curvatures; gradients keep the scores at which they were taken.
+    fn neighbour(&self, ratio: f64) -> Option<Box<dyn Member>> {
+        let mut other = self.clone();
+        other.ratio = ratio;
+        other.state.shift(ratio - self.ratio).then(|| -> Box<dyn Member> { Box::new(other) })
     }
 
     fn boxed_clone(&self) -> Box<dyn Member> {

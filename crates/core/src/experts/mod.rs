@@ -12,5 +12,7 @@ mod expansion;
 mod family;
 mod lineup;
 mod member;
+mod roster;
 mod stack;
 mod trees;
+mod unit;

@@ -2,7 +2,7 @@
 
 use super::basis::LogitBasis;
 use super::linalg;
-use super::softmax::{covariance_factor_column, softmax, tails};
+use super::softmax::{covariance_factor_column, quick_softmax, softmax, tails};
 use super::vector::{axpy, dot_in_lanes, max_abs, take};
 use crate::prediction::argmax;
 
@@ -91,14 +91,14 @@ impl FixedPoint {
         let p = take(rest, k);
         let steps = match &self.basis {
             None => {
-                softmax(g, p);
+                quick_softmax(g, p);
                 newton(a, g, z, p, rest)
             }
             Some(basis) => {
                 let (full_a, full_g, full_z) = (take(rest, k * k), take(rest, k), take(rest, k));
                 basis.expand_symmetric(a, full_a, rest);
                 basis.expand(g, full_g);
-                softmax(full_g, p);
+                quick_softmax(full_g, p);
                 let steps = newton(full_a, full_g, full_z, p, rest);
                 basis.reduce(full_z, z);
                 basis.expand(z, full_z);
@@ -171,7 +171,7 @@ fn newton(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64
     let scale = max_abs(g);
     let mut last_step = f64::INFINITY;
     for steps in 0..MAX_STEPS {
-        softmax(z, p);
+        quick_softmax(z, p);
         // r = u - σ(z), the gradient of f up to the factor A.
         for ((r, u), p) in w.r.iter_mut().zip(&*w.u).zip(&*p) {
             *r = u - p;
@@ -304,7 +304,7 @@ fn step_size(z: &[f64], w: &mut Work<'_>) -> f64 {
         for ((trial, z), a_delta) in w.trial.iter_mut().zip(z).zip(&*w.a_delta) {
             *trial = z - tau * a_delta;
         }
-        softmax(w.trial, w.trial_p);
+        quick_softmax(w.trial, w.trial_p);
         let mut total = 0.0;
         for (((u, delta), s), a_delta) in w.u.iter().zip(&*w.delta).zip(&*w.trial_p).zip(&*w.a_delta) {
             total += (u + tau * delta - s) * a_delta;

@@ -214,6 +214,29 @@ impl SecondOrder {
         true
     }
 
+    /// Forgets: what $A$ has beyond $\lambda I$, and every $b$, shrink to the part `keep`. $\lambda$ is that of the beginning, and
+    /// the cost is that of two inversions; nothing changes where rounding has left no positive definite $A$.
+    pub fn discount(&mut self, keep: f64, regularization: f64) {
+        self.settle();
+        let Some(mut a) = self.inverse.precision() else { return };
+        a.iter_mut().for_each(|entry| *entry *= keep);
+        a.iter_mut()
+            .step_by(self.inverse.side() + 1)
+            .for_each(|entry| *entry += (1.0 - keep) * regularization);
+        if self.inverse.set_precision(a) {
+            self.b.iter_mut().for_each(|b| *b *= keep);
+        }
+    }
+
+    /// Adds `change` times the identity to $A$, at the cost of two inversions. Returns false, and changes nothing, if that leaves
+    /// no positive definite matrix.
+    pub fn shift(&mut self, change: f64) -> bool {
+        self.settle();
+        let Some(mut a) = self.inverse.precision() else { return false };
+        a.iter_mut().step_by(self.inverse.side() + 1).for_each(|entry| *entry += change);
+        self.inverse.set_precision(a)
+    }
+
     /// $n = qd$.
     pub fn side(&self) -> usize {
         self.inverse.side()
