@@ -28,18 +28,25 @@
 //!
 //! In nats, for $M$ members, $H$ heads of the best one and $N$ stacks, on every stream,
 //!
-//! $$ L \le \min_i L^i + \ln M + \ln H + \ln(1 + N) + 2 \ln 2 \tag{3} $$
+//! $$ L \le \min_i L^i + \ln M + \ln H + \ln(1 + N) + 3 \ln 2 \tag{3} $$
 //!
-//! with every head $i$ that stays, and the tracking bound of [`Mixture`] against sequences of them.
+//! with every head $i$ that was there from the start and stays, and the tracking bound of [`Mixture`] against sequences of them. The third
+//! $\ln 2$ is what is held back for members that join: the $j$-th of them has (3) from then on, with $2 \ln(j + 1)$ for
+//! $\ln M$ and the mixture's own loss until then.
 //!
 //! ## Who takes part
 //!
-//! What a `budget` of multiply-adds allows, and `members` shows, one word each: `labels` and `pairs` count classes, alone and after the
+//! What a `budget` allows, and `members` shows, one word each: `labels` and `pairs` count classes, alone and after the
 //! class before; `full@r` and `shared@r` are five FOLKLOREs each around one matrix, with one block for every pair of classes
-//! or one for all; `products@r` is a `shared` one over the features and their pairwise products; `diagonal@r:g` is
-//! `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)). $r = \lambda/(\gamma R^2)$ is a regularization in units of the data, and the grid of $r$ and $\gamma$ spans what
-//! practice and theory want. A matrix forgets its prior as rows come in, so at rounds 512, 1024, 2048 and so on the dear members that
-//! lag most leave (a minus in `members`), until the rest is within the budget at round 2048: a run begins with a trial of
+//! or one for all; `products@r` is a `shared` one over the features and their pairwise products; a second number, as in
+//! `shared@0.1:0.001`, is what a family forgets in a round; `diagonal@r:g` is
+//! `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)).
+//!
+//! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of two above the largest of
+//! the first eight norms. Until it is known, members begin anew whenever it grows. At rounds 32, 64, 128 and so on, a grid of
+//! $r$ whose edge leads extends itself by a factor of ten: the newcomer goes on from the edge's matrix, with its own $r$ in it,
+//! and from the edge's gradients. At the powers of two from 512 to 2048 the dear members that
+//! lag most leave (a minus in `members`), until the rest is within the budget: a run begins with a trial of
 //! at most four budgets a round.
 //!
 //! ## Deviations
@@ -53,8 +60,8 @@
 //!
 //! ## Cost
 //!
-//! The sum of the members', at most `budget` million multiply-adds a round after round 2048, and the stacks'
-//! $O(K\,(M + K)^2)$.
+//! The sum of the members', at most what a processor core takes for `budget` million multiply-adds a round (a fifth of a
+//! nanosecond each) after round 2048, and the stacks' $O(K\,(M + K)^2)$.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
@@ -100,7 +107,7 @@ const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0,
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
-        /// Millions of multiply-adds that a round may cost, > 0: decides who takes part.
+        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides who takes part.
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
         members: Lineup = "what the budget allows",

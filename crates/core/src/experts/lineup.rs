@@ -25,6 +25,11 @@ const RATIOS: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
 /// Ratios of families of products: they are many, and of a smaller scale.
 const PRODUCT_RATIOS: [f64; 3] = [0.01, 0.001, 0.0001];
 
+/// Ratios and rates of families that forget, of the features themselves and of their products: where a stream drifts, they are
+/// the best to be had, and elsewhere nobody listens to them.
+const FORGETFUL: [(Kind, f64, f64); 3] =
+    [(Kind::Shared, 0.01, 0.004), (Kind::Shared, 0.01, 0.016), (Kind::Products, 0.0001, 0.016)];
+
 /// Ratios and curvatures of diagonal learners.
 const DIAGONALS: [(f64, f64); 6] =
     [(0.1, 0.1), (0.01, 0.1), (0.1, 0.02), (0.01, 0.02), (0.01, 0.5), (0.001, 0.5)];
@@ -151,8 +156,8 @@ impl ParamValue for Lineup {
 impl Lineup {
     /// Who takes part in `problem`, where a round may cost `budget` multiply-adds.
     ///
-    /// Counts always; trees where they are cheap; the families over features, over their products and over classes and features of which one alone is
-    /// within the budget; learners with a diagonal where no family is. All of them together stay within [`TRIAL`] budgets, or
+    /// Counts always; trees where they are cheap; the families over features, over their products and over classes and features
+    /// of which one alone is within the budget; learners with a diagonal where no family is. All of them together stay within [`TRIAL`] budgets, or
     /// the last are left out.
     pub fn within(problem: &Problem, budget: f64) -> Self {
         let word = |kind, ratio| Word { kind, ratio, curvature: 1.0, forgetting: 0.0, left: false };
@@ -166,20 +171,24 @@ impl Lineup {
             total += word(Kind::Trees, 1.0).work(problem);
         }
         let alone = words.len();
-        let mut add = |kind, ratios: &[f64]| {
-            for ratio in ratios {
-                let work = word(kind, *ratio).work(problem);
-                if work <= budget && total + work <= TRIAL * budget {
-                    total += work;
-                    words.push(word(kind, *ratio));
-                }
-            }
-        };
-        add(Kind::Shared, &RATIOS);
-        add(Kind::Products, &PRODUCT_RATIOS);
-        if problem.classes > 2 {
+        let mut candidates = Vec::new();
+        for (kind, ratios) in
+            [(Kind::Shared, &RATIOS[..]), (Kind::Products, &PRODUCT_RATIOS), (Kind::Full, &RATIOS)]
+        {
             // For two classes the matrices are the same.
-            add(Kind::Full, &RATIOS);
+            if kind != Kind::Full || problem.classes > 2 {
+                candidates.extend(ratios.iter().map(|ratio| word(kind, *ratio)));
+            }
+            let forgetful = FORGETFUL.iter().filter(|(of, ..)| *of == kind);
+            candidates
+                .extend(forgetful.map(|&(_, ratio, forgetting)| Word { forgetting, ..word(kind, ratio) }));
+        }
+        for word in candidates {
+            let work = word.work(problem);
+            if work <= budget && total + work <= TRIAL * budget {
+                total += work;
+                words.push(word);
+            }
         }
         if words.len() == alone {
             let diagonal = |&(ratio, curvature)| Word { curvature, ..word(Kind::Diagonal, ratio) };
@@ -288,10 +297,13 @@ mod tests {
 
     #[test]
     fn the_budget_decides() {
-        let families = "labels+pairs+trees+shared@1+shared@0.1+shared@0.01+shared@0.001";
+        let families = "labels+pairs+trees+shared@1+shared@0.1+shared@0.01+shared@0.001+shared@0.01:0.004+shared@0.01:0.016";
         // Products of 55 features are beyond a million.
         assert_eq!(words(7, 55, 1e6), format!("{families}+full@1+full@0.1+full@0.01+full@0.001"));
-        assert_eq!(words(2, 9, 1e6), format!("{families}+products@0.01+products@0.001+products@0.0001"));
+        assert_eq!(
+            words(2, 9, 1e6),
+            format!("{families}+products@0.01+products@0.001+products@0.0001+products@0.0001:0.016")
+        );
         assert_eq!(words(10, 257, 2e6), families);
         assert!(words(4, 50_000, 1e6).starts_with("labels+pairs+diagonal@0.1:0.1+"));
         assert!(words(1000, 50_000, 1e6).starts_with("labels+diagonal@0.1:0.1+"));

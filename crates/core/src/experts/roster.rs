@@ -208,7 +208,10 @@ impl Roster {
 
     /// The word at the edge of the grid of `kind`, if it leads, and the regularization beyond it.
     fn beyond(&self, kind: Kind) -> Option<(usize, f64)> {
-        let of_kind = || self.words.iter().enumerate().filter(|(_, word)| word.kind == kind);
+        let of_kind = || {
+            let words = self.words.iter().enumerate();
+            words.filter(|(_, word)| word.kind == kind && word.forgetting == 0.0)
+        };
         let shown = |at: usize| {
             let heads = heads(&self.words).nth(at).expect("one range a word");
             heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)

@@ -23,7 +23,8 @@ pub(super) struct Unit {
 
 impl Unit {
     pub(super) fn new(classes: usize, features: usize) -> Self {
-        Self { classes, features, value: 1.0, measured: 0, seen: Vec::new() }
+        let seen = Vec::with_capacity(ROWS * (features + classes + 1));
+        Self { classes, features, value: 1.0, measured: 0, seen }
     }
 
     /// What rows are multiplied with.

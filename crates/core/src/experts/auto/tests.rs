@@ -134,7 +134,8 @@ fn units_make_no_difference() {
     };
     let want = scaled(1.0);
     for scale in [2f64.powi(-40), 0.25, 2f64.powi(60)] {
-        assert_eq!(scaled(scale), want, "powers of two change nothing at all");
+        // Powers of two change nothing but the rounding of the first round, of which no unit is known yet.
+        assert!((scaled(scale) - want).abs() < 1e-9 * want, "{} against {want}", scaled(scale));
     }
     for scale in [1e-4, 0.3, 1e5] {
         assert!((scaled(scale) - want).abs() < 0.03 * want, "{} against {want}", scaled(scale));
