@@ -29,7 +29,9 @@ fn rounds_allocate_nothing() {
         let mut learner = case.learner();
         let mut at = learner.prediction();
         let (first, rest) = rounds.split_at(case.unsettled());
-        first.iter().for_each(|round| case.play_one(&mut *learner, &mut at, round));
+        for round in first {
+            case.play_one(&mut *learner, &mut at, round);
+        }
         // Past the first flush of the second-order engine, dense and sparse rows.
         let taken = measure(|| {
             for (t, round) in rest.iter().enumerate() {

@@ -14,6 +14,8 @@ pub(super) struct Ahead {
     next: usize,
     /// For every member, the row up to which it is prepared.
     until: Vec<usize>,
+    /// A portion, in multiples of the unit.
+    portion: Vec<f64>,
 }
 
 /// Some of the rows.
@@ -33,26 +35,18 @@ impl Batch for Portion<'_> {
 }
 
 impl Ahead {
-    /// Announces the first `most` rows of `coming` to `members`, of `features` each times `scale`.
-    pub(super) fn start(
-        &mut self,
-        coming: &dyn Batch,
-        most: usize,
-        features: usize,
-        scale: f64,
-        members: &mut [Option<Box<dyn Member>>],
-    ) {
+    /// Takes in the first `most` rows of `coming`, of `features` each, for `members`: [`Ahead::hand_on`] shows them.
+    pub(super) fn start(&mut self, coming: &dyn Batch, most: usize, features: usize, members: usize) {
         let len = coming.len().min(most);
         self.features = features;
         self.rows.clear();
         self.rows.resize(len * features, 0.0);
         for (at, row) in self.rows.chunks_exact_mut(features).enumerate() {
-            coming.features(at).add_to(scale, row);
+            coming.features(at).add_to(1.0, row);
         }
         self.next = 0;
         self.until.clear();
-        self.until.resize(members.len(), 0);
-        self.hand_on(members);
+        self.until.resize(members, 0);
     }
 
     /// Forgets what was announced.
@@ -61,15 +55,17 @@ impl Ahead {
     }
 
     /// The row that was expected has been learnt.
-    pub(super) fn advance(&mut self, members: &mut [Option<Box<dyn Member>>]) {
-        if !self.rows.is_empty() {
-            self.next += 1;
-            self.hand_on(members);
-        }
+    pub(super) fn advance(&mut self) {
+        self.next += 1;
     }
 
-    /// Shows those who are through with their portion the next one.
-    fn hand_on(&mut self, members: &mut [Option<Box<dyn Member>>]) {
+    /// Nobody is prepared any more.
+    pub(super) fn begin_anew(&mut self) {
+        self.until.fill(0);
+    }
+
+    /// Shows those who are through with their portion the next one, times `scale`.
+    pub(super) fn hand_on(&mut self, members: &mut [Option<Box<dyn Member>>], scale: f64) {
         let rest = &self.rows[self.rows.len().min(self.next * self.features)..];
         for (member, until) in members.iter_mut().zip(&mut self.until) {
             let Some(member) = member.as_mut().filter(|_| *until <= self.next && !rest.is_empty()) else {
@@ -77,7 +73,9 @@ impl Ahead {
             };
             let rows = &rest[..rest.len().min(member.lookahead() * self.features)];
             if !rows.is_empty() {
-                member.prepare(&Portion { features: self.features, rows });
+                self.portion.clear();
+                self.portion.extend(rows.iter().map(|value| scale * value));
+                member.prepare(&Portion { features: self.features, rows: &self.portion });
             }
             *until = self.next + rows.len() / self.features;
         }

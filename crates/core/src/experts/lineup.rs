@@ -23,7 +23,7 @@ const FORGETTING: [f64; 3] = [0.0, 1.0 / 256.0, 1.0 / 32.0];
 const RATIOS: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
 
 /// Ratios of families of products: they are many, and of a smaller scale.
-const PRODUCT_RATIOS: [f64; 3] = [0.01, 0.001, 0.0001];
+const PRODUCT_RATIOS: [f64; 3] = [0.1, 0.01, 0.001];
 
 /// Ratios and rates of families that forget, of the features themselves and of their products: where a stream drifts, they are
 /// the best to be had, and elsewhere nobody listens to them.
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(words(7, 55, 1e6), format!("{families}+full@1+full@0.1+full@0.01+full@0.001"));
         assert_eq!(
             words(2, 9, 1e6),
-            format!("{families}+products@0.01+products@0.001+products@0.0001+products@0.0001:0.016")
+            format!("{families}+products@0.1+products@0.01+products@0.001+products@0.0001:0.016")
         );
         assert_eq!(words(10, 257, 2e6), families);
         assert!(words(4, 50_000, 1e6).starts_with("labels+pairs+diagonal@0.1:0.1+"));

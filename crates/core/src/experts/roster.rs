@@ -15,6 +15,9 @@ use super::unit::Unit;
 /// The step of a grid of regularizations that extends itself.
 const STEP: f64 = 10.0;
 
+/// Nats by which its edge must lead.
+const LEAD: f64 = 1.0;
+
 /// At most so many members join.
 const MOST_JOIN: u64 = 12;
 
@@ -138,17 +141,17 @@ impl Roster {
         }
         self.row = room;
         self.base.update(&self.losses);
+        self.ahead.advance();
         if self.unit.measure(x, y) {
             self.begin_anew();
-        } else {
-            self.ahead.advance(&mut self.members);
         }
         self.unit.settle();
+        self.ahead.hand_on(&mut self.members, self.unit.scale());
     }
 
     /// Makes the members to which the unit matters anew, and lets them learn the rows so far.
     fn begin_anew(&mut self) {
-        self.ahead.clear();
+        self.ahead.begin_anew();
         let weights = self.base.weights();
         let words = self.words.iter().zip(&mut self.members).zip(heads(&self.words));
         for ((word, member), heads) in words.filter(|((word, _), _)| word.kind.has_unit() && !word.left) {
@@ -200,9 +203,6 @@ impl Roster {
             self.words.push(word);
             self.members.push(Some(member));
         }
-        if count > 0 {
-            self.ahead.clear();
-        }
         count
     }
 
@@ -218,11 +218,15 @@ impl Roster {
         };
         let (at, leader) = of_kind().max_by(|a, b| shown(a.0).total_cmp(&shown(b.0)))?;
         let others = || of_kind().filter(|(other, _)| *other != at);
-        others().next()?;
-        if others().all(|(_, word)| word.ratio > leader.ratio) {
-            Some((at, leader.ratio / STEP))
+        let next = others().map(|(other, _)| shown(other)).max_by(f64::total_cmp)?;
+        // Few digits, to be read and written.
+        let neat = |ratio: f64| format!("{ratio:.5e}").parse().expect("a number");
+        if shown(at) < next + LEAD {
+            None
+        } else if others().all(|(_, word)| word.ratio > leader.ratio) {
+            Some((at, neat(leader.ratio / STEP)))
         } else if others().all(|(_, word)| word.ratio < leader.ratio) {
-            Some((at, leader.ratio * STEP))
+            Some((at, neat(leader.ratio * STEP)))
         } else {
             None
         }
@@ -243,7 +247,8 @@ impl Roster {
     pub(super) fn prepare(&mut self, coming: &dyn Batch) {
         let most = self.lookahead();
         if most > 0 {
-            self.ahead.start(coming, most, self.problem.features, self.unit.scale(), &mut self.members);
+            self.ahead.start(coming, most, self.problem.features, self.members.len());
+            self.ahead.hand_on(&mut self.members, self.unit.scale());
         }
     }
 

@@ -27,17 +27,18 @@ impl Unit {
         Self { classes, features, value: 1.0, measured: 0, seen }
     }
 
-    /// What rows are multiplied with.
+    /// What rows are multiplied with: 0 as long as nothing was measured, since numbers of any size could be too large to be
+    /// computed with.
     pub(super) fn scale(&self) -> f64 {
-        1.0 / self.value
+        if self.measured == 0 { 0.0 } else { 1.0 / self.value }
     }
 
     /// `x` in multiples of the unit, in `room`.
     pub(super) fn scaled<'a>(&self, x: Features<'a>, room: &'a mut Vec<f64>) -> Features<'a> {
-        if self.value == 1.0 {
+        let scale = self.scale();
+        if scale == 1.0 {
             return x;
         }
-        let scale = self.scale();
         room.clear();
         room.extend(x.values().iter().map(|value| scale * value));
         match x {
