@@ -80,11 +80,19 @@ use super::stack::Stack;
 /// Millions of multiply-adds a round, where a stream is long or of unknown length.
 const BUDGET: f64 = 0.8;
 
+/// A smaller budget counts as this one: with less, nobody would be left who is worth asking.
+const LEAST: f64 = 0.5;
+
 /// Millions of multiply-adds that a stream may cost in all, however short: some seconds.
 const IN_ALL: f64 = 20_000.0;
 
 /// A short stream has at most so many times the budget of a long one.
 const MOST: f64 = 10.0;
+
+/// Multiply-adds of a round for a `budget` in millions.
+fn multiply_adds(budget: f64) -> f64 {
+    1e6 * budget.max(LEAST)
+}
 
 /// The budget where none is given.
 fn default_budget(problem: &Problem) -> f64 {
@@ -107,7 +115,8 @@ const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0,
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
-        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides who takes part.
+        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides who takes part. Less than
+        /// 0.5 counts as that.
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
         members: Lineup = "what the budget allows",
@@ -118,6 +127,8 @@ params! {
 #[derive(Clone)]
 pub struct Auto {
     budget: f64,
+    /// The same in multiply-adds.
+    limit: f64,
     problem: Problem,
     roster: Roster,
     stacks: Vec<Stack>,
@@ -139,10 +150,9 @@ impl std::fmt::Debug for Auto {
 impl Auto {
     /// Lets members join where the edge of a grid leads, and leave where the budget asks for it.
     fn look(&mut self) {
-        let budget = 1e6 * self.budget;
-        let limit = budget * (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
+        let limit = self.limit * (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
         if self.rounds as f64 >= SETTLED as f64 / TRIAL {
-            self.roster.retire(limit, CHEAP * budget);
+            self.roster.retire(limit, CHEAP * self.limit);
         }
         if self.roster.extend(limit) > 0 {
             let (classes, inputs) = (self.problem.classes, self.roster.words.len());
@@ -167,12 +177,13 @@ impl Algorithm for Auto {
 
     fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
-        let words = params.members.unwrap_or_else(|| Lineup::within(&problem, 1e6 * budget)).0;
+        let words = params.members.unwrap_or_else(|| Lineup::within(&problem, multiply_adds(budget))).0;
         let stack =
             |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, words.len(), *forgetting, *ratio);
         let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
         Ok(Self {
             budget,
+            limit: multiply_adds(budget),
             top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
             losses: vec![0.0; 1 + stacks.len()],
             stacks,
@@ -191,7 +202,7 @@ impl Algorithm for Auto {
     }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
-        let budget = 1e6 * params.budget.unwrap_or_else(|| default_budget(problem));
+        let budget = multiply_adds(params.budget.unwrap_or_else(|| default_budget(problem)));
         let chosen = params.members.is_none().then(|| Lineup::within(problem, budget));
         let words = params.members.as_ref().or(chosen.as_ref()).map_or(&[][..], |lineup| &lineup.0);
         words.iter().map(|word| word.numbers(problem)).fold(0, usize::saturating_add)

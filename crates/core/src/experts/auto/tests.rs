@@ -145,7 +145,8 @@ fn units_make_no_difference() {
 #[test]
 fn the_budget_is_kept_and_survives_saving() {
     let members = "labels+shared@100000+full@0.01";
-    let mut learner = auto(3, 4, &[("members", members), ("budget", "0.03")]);
+    let mut learner = auto(3, 4, &[("members", members)]);
+    learner.limit = 30_000.0;
     assert!(learner.roster.work() > 30_000.0);
     losses(&mut learner, 511, noisy);
     assert_eq!(learner.params().members.map(|lineup| lineup.to_value()), Some(Value::from(members)));
@@ -161,7 +162,8 @@ fn the_budget_is_kept_and_survives_saving() {
 /// Predicted with a member that has left by the time the label comes.
 #[test]
 fn feedback_may_come_after_somebody_left() {
-    let mut learner = auto(3, 4, &[("members", "labels+shared@100000+shared@0.01"), ("budget", "0.005")]);
+    let mut learner = auto(3, 4, &[("members", "labels+shared@100000+shared@0.01")]);
+    learner.limit = 5000.0;
     losses(&mut learner, 511, noisy);
     let (mut early, mut at) = (learner.prediction(), learner.prediction());
     let x = Features::Dense(&[0.5, 0.1, 0.0, -0.2]);
@@ -183,6 +185,14 @@ fn short_streams_may_cost_more_a_round() {
     assert_eq!(budget(Problem::new(3, 4).with_horizon(1_000_000)), 0.8);
     assert_eq!(budget(Problem::new(3, 4).with_horizon(4000)), 5.0);
     assert_eq!(budget(Problem::new(3, 4).with_horizon(10)), 8.0);
+}
+
+/// Less work than that of the least budget would not be worth its while.
+#[test]
+fn small_budgets_are_alike() {
+    let members = |budget: &str| auto(10, 65, &[("budget", budget)]).params().members;
+    assert_eq!(members("0.001"), members("0.5"));
+    assert_ne!(members("0.5"), members("2"));
 }
 
 #[test]
