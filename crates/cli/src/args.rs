@@ -248,7 +248,7 @@ pub(crate) struct RunArgs {
     /// The learner, see `noregret list` [default: auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) learner: Option<String>,
-    /// A parameter, see `noregret list NAME`; for a pipe also classes and features
+    /// A parameter, see `noregret list NAME`; for a pipe also features, and classes if they are known
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
     /// What the learner is told: the label, or only whether the label that it played was right [default: what the learner

@@ -1,7 +1,8 @@
 //! What is known of a stream before its first round, and learners made for it.
 
 use noregret::algorithm::AnyModel;
-use noregret::learner::{Classes, Feedback};
+use noregret::learner::{Accepts, Classes, Feedback};
+use noregret::open_classes::FEWEST;
 use noregret::problem::Problem;
 use noregret::registry::Entry;
 use noregret_stream::encode::Encoder;
@@ -24,6 +25,8 @@ pub(crate) struct Wanted {
     pub(crate) settings: Settings,
     /// How many copies of its state will be kept.
     pub(crate) copies: usize,
+    /// Whether it may be given classes as they come up, where nobody says how many there are.
+    pub(crate) open_classes: bool,
 }
 
 impl Wanted {
@@ -35,6 +38,20 @@ impl Wanted {
     /// Whether the features are best left as they are: their units make no difference, or all of it.
     fn scale_free(&self) -> Result<bool, Failure> {
         Ok(self.votes() || self.entry.scale_free(&self.settings.params)?)
+    }
+
+    /// Refuses a learner that cannot take in a class that appears later.
+    fn check_growth(&self) -> Result<(), Failure> {
+        let smallest = Problem::new(FEWEST, 1).with_radius(1.0);
+        if let AnyModel::Full(mut learner) = self.entry.make_any(&self.settings.params, smallest, 0)?
+            && learner.grow(FEWEST + 1, 1)
+        {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "--set classes=K: must be given for a pipe, which cannot be read twice: {} takes in no classes as they come up",
+            self.entry.about.name
+        )))
     }
 }
 
@@ -104,6 +121,11 @@ impl<'a> Stream<'a> {
         Ok(stream)
     }
 
+    /// Whether classes are taken in as they come up.
+    pub(crate) fn open_classes(&self) -> bool {
+        self.facts.open_classes
+    }
+
     /// Rows, if a first pass counted them.
     pub(crate) fn rows(&self) -> Option<u64> {
         self.facts.rows
@@ -125,6 +147,8 @@ impl<'a> Stream<'a> {
     /// Makes a learner, and what makes its examples.
     pub(crate) fn learner(&self, wanted: &Wanted, seed: u64) -> Result<(AnyModel, Encoder), Failure> {
         let (facts, accepts) = (&self.facts, wanted.entry.about.accepts);
+        // A list of probabilities is one of all classes.
+        let accepts = Accepts { soft_labels: accepts.soft_labels && !facts.open_classes, ..accepts };
         // Among others that need scaling, too: every run is what it would be alone.
         let as_they_are = self.args.scale.is_none() && wanted.scale_free()?;
         let scaling = if as_they_are { Scaling::None } else { facts.scaling };
@@ -139,7 +163,11 @@ impl<'a> Stream<'a> {
         let learner = wanted.entry.make_any(&wanted.settings.params, problem, seed)?;
         let radius = learner.problem().radius.unwrap_or(f64::INFINITY);
         let encoder = Encoder {
-            classes: if accepts.classes == Classes::Real { 0 } else { facts.classes },
+            classes: match accepts.classes {
+                Classes::Real => 0,
+                _ if facts.open_classes => usize::MAX,
+                _ => facts.classes,
+            },
             labels: facts.labels.clone(),
             scaler: Scaler::new(scaling),
             intercept,
@@ -174,6 +202,8 @@ impl<'a> Stream<'a> {
 /// What is known of a stream before its first round.
 struct Facts {
     classes: usize,
+    /// Whether there may be more of them.
+    open_classes: bool,
     labels: Labels,
     columns: usize,
     scaling: Scaling,
@@ -234,6 +264,7 @@ impl Facts {
         );
         Ok(Self {
             classes,
+            open_classes: false,
             labels: survey.labels.clone(),
             columns,
             scaling: survey.scaling,
@@ -253,11 +284,17 @@ impl Facts {
                 wanted.entry.about.name
             )));
         }
+        let mut open_classes = false;
         let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
         let classes = match settings.classes {
             _ if is(Classes::Real) => 1,
             Some(classes) => classes as usize,
             None if is(Classes::Two) => 2,
+            None if wanted.iter().all(|wanted| wanted.open_classes) => {
+                wanted.iter().try_for_each(Wanted::check_growth)?;
+                open_classes = true;
+                FEWEST
+            }
             None => {
                 return Err(Failure::usage(
                     "--set classes=K: must be given for a pipe, which cannot be read twice",
@@ -283,15 +320,18 @@ impl Facts {
                 "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
             ));
         }
+        let found =
+            if open_classes { "classes as they come up".to_owned() } else { format!("{classes} classes") };
         Ok(Self {
             classes,
+            open_classes,
             labels: Labels::default(),
             columns,
             scaling,
             radius,
             sparse: columns > 4096 && scaling != Scaling::Standard,
             rows: None,
-            description: format!("a pipe, {classes} classes, {}", counted(columns as u64, "feature")),
+            description: format!("a pipe, {found}, {}", counted(columns as u64, "feature")),
         })
     }
 }
@@ -306,7 +346,7 @@ fn survey_failure(data: &str, error: SurveyError) -> Failure {
 /// Refuses learners whose states would not fit, before memory is taken.
 fn check_memory(args: &StreamArgs, wanted: &[Wanted], problem: &Problem) -> Result<(), Failure> {
     let mut total: usize = 0;
-    for Wanted { entry, settings, copies } in wanted {
+    for Wanted { entry, settings, copies, .. } in wanted {
         let numbers = entry.numbers(&settings.params, problem)?;
         total = total.saturating_add(numbers.saturating_mul(8).saturating_mul(*copies));
     }

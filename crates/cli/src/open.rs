@@ -28,6 +28,8 @@ pub(crate) struct Opened {
     pub(crate) reader: Box<dyn Reader>,
     /// Rows, if a first pass counted them.
     pub(crate) rows: Option<u64>,
+    /// Whether the learner is to grow as classes come up.
+    pub(crate) open_classes: bool,
     /// The seed of everything that is drawn.
     pub(crate) seed: u64,
     /// What a loaded bandit learner's labels are drawn with, and the digest of the model.
@@ -88,6 +90,7 @@ fn load(args: &RunArgs, mut options: ReadOptions, path: &Path) -> Result<Opened,
         encoder,
         reader,
         rows: None,
+        open_classes: false,
         seed: args.stream.seed,
         generator: saved.generator,
         continues: Some(archive.digest()),
@@ -122,20 +125,22 @@ fn in_file(path: &Path, error: ModelError) -> Failure {
 pub(crate) fn wanted(args: &RunArgs) -> Result<Wanted, Failure> {
     let entry = registry::find(args.learner.as_deref().unwrap_or(DEFAULT_LEARNER))?;
     let copies = 1 + args.batch_model.as_ref().map_or(0, |_| args.snapshots);
-    Ok(Wanted { entry, settings: told(args, entry, Settings::parse(&args.set)?)?, copies })
+    let settings = told(args, entry, Settings::parse(&args.set)?)?;
+    Ok(Wanted { entry, settings, copies, open_classes: false })
 }
 
 /// A new learner.
 fn start(args: &RunArgs, options: &ReadOptions) -> Result<Opened, Failure> {
-    let wanted = wanted(args)?;
+    let wanted = Wanted { open_classes: true, ..wanted(args)? };
     let stream = Stream::open(&args.stream, options, std::slice::from_ref(&wanted))?;
     let seed = wanted.settings.seed.unwrap_or(args.stream.seed);
     let (learner, encoder) = stream.learner(&wanted, seed)?;
     let mut decisions = stream.decisions(&encoder);
     decisions.push(("learner", describe(learner.about().name, &learner.values())));
     decisions.extend(told_of(&learner));
-    let (rows, reader, generator, continues) = (stream.rows(), stream.reader, None, None);
-    Ok(Opened { learner, encoder, reader, rows, seed, generator, continues, decisions })
+    let (rows, open_classes) = (stream.rows(), stream.open_classes());
+    let (reader, generator, continues) = (stream.reader, None, None);
+    Ok(Opened { learner, encoder, reader, rows, open_classes, seed, generator, continues, decisions })
 }
 
 /// The decision on feedback, where it is not the usual one.

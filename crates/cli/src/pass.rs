@@ -81,6 +81,7 @@ pub(crate) fn run_all(
             entry,
             settings: settings.clone(),
             copies: seeds(entry) as usize,
+            open_classes: false,
         })
         .collect();
     let stream = Stream::open(args, &args.reading.options()?, &wanted)?;

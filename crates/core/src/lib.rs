@@ -52,6 +52,7 @@ pub mod learner;
 pub mod loss;
 pub mod merge;
 pub mod model;
+pub mod open_classes;
 pub mod param;
 pub mod prediction;
 pub mod problem;

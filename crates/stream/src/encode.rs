@@ -159,7 +159,8 @@ impl Batch for Coming<'_> {
 pub struct Encoder {
     /// The classes that have come up; empty for a real-valued target.
     pub labels: Labels,
-    /// How many classes the learner was made for. New ones are taken in until they are this many.
+    /// How many classes the learner has room for. New ones are taken in until they are this many; [`usize::MAX`] for a
+    /// learner that grows.
     pub classes: usize,
     /// The scaling and what it has seen.
     pub scaler: Scaler,
@@ -197,13 +198,8 @@ impl Encoder {
     /// If the row has more columns than [`Encoder::columns`].
     pub fn encode(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
         self.check(row)?;
-        if let RowLabel::Name(name) = row.label()
-            && self.labels.len() < self.classes
-        {
-            self.labels.intern(name);
-        }
         self.features_of(row, out, true)?;
-        self.target_of(row, out)
+        self.target_of(row, out, true)
     }
 
     /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning.
@@ -213,7 +209,7 @@ impl Encoder {
     pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
         self.check(row)?;
         self.features_of(row, out, false)?;
-        self.target_of(row, out)
+        self.target_of(row, out, false)
     }
 
     /// Checks the values of a row.
@@ -373,7 +369,8 @@ impl Encoder {
         }
     }
 
-    fn target_of(&self, row: &Row, out: &mut Example) -> Result<(), String> {
+    /// Fills in the truth; with `observe`, a class that is new is taken in, if there is room.
+    fn target_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         out.weight = row.weight;
         if row.weight != 1.0 && row.weight != 0.0 && !self.accepts.weights {
             return Err(format!(
@@ -389,6 +386,9 @@ impl Encoder {
             },
             RowLabel::Name(name) => match self.labels.find(name) {
                 Some(label) => OwnedTruth::Class(label),
+                None if observe && self.labels.len() < self.classes => {
+                    OwnedTruth::Class(self.labels.intern(name))
+                }
                 None => return Err(self.unknown_class(name)),
             },
             RowLabel::Distribution(_) if !self.accepts.soft_labels => {

@@ -41,8 +41,8 @@ class Auto(Learner):
     Parameters
     ----------
     budget : float, default=None
-        Millions of multiply-adds that a round may cost, > 0: decides who takes part. None: 20000 / horizon,
-        but at least 1.25 and at most 12.5.
+        Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides who takes
+        part. Less than 0.5 counts as that. None: 20000 / horizon, but at least 0.8 and at most 8.
     members : str, default=None
         Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left. None:
         what the budget allows.

@@ -8,6 +8,7 @@ use noregret::batch::online_to_batch::OnlineToBatch;
 use noregret::guarantee::Guarantee;
 use noregret::learner::OnlineLearner;
 use noregret::model::Archive;
+use noregret::open_classes::OpenClasses;
 use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::replace::Replacement;
@@ -48,8 +49,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         }
         return repeat(args);
     }
-    let Opened { mut learner, encoder, reader, rows, seed, generator, continues, decisions } = open(args)?;
+    let Opened { mut learner, encoder, reader, rows, open_classes, seed, generator, continues, decisions } =
+        open(args)?;
     check_options(args, &learner, &encoder)?;
+    if open_classes {
+        check_open_classes(args)?;
+    }
     if let AnyModel::Full(learner) = &mut learner {
         learner.set_threads(args.stream.threads.unwrap_or(1));
     }
@@ -75,7 +80,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         progress = progress.outliving_pipe();
     }
     let report = args.report.as_ref().map(|path| RunPage::open(path, forecast, &decisions)).transpose()?;
-    let session = Session { args, mode, rows, options, examples, progress, report };
+    let session = Session { args, mode, rows, open_classes, options, examples, progress, report };
     match learner {
         AnyModel::Full(learner) => session.full(learner),
         AnyModel::Bandit(_) => {
@@ -128,11 +133,28 @@ fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Resul
     Ok(())
 }
 
+/// Refuses what needs to know the classes beforehand.
+fn check_open_classes(args: &RunArgs) -> Result<(), Failure> {
+    let given = [
+        ("--certify", args.certify),
+        ("--certificates", args.certificates),
+        ("--batch-model", args.batch_model.is_some()),
+        ("--delay", !args.stream.delay.is_none()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::usage(format!(
+            "{option}: needs --set classes=K on a pipe: it does not go with classes that are taken in as they come up"
+        ))),
+    }
+}
+
 /// A stream and how it is to be learnt.
 struct Session<'a> {
     args: &'a RunArgs,
     mode: Mode,
     rows: Option<u64>,
+    open_classes: bool,
     options: RunOptions,
     examples: ReadExamples,
     progress: Progress,
@@ -175,7 +197,13 @@ impl<'a> Session<'a> {
             noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
                 .map_err(|error| run_failure(data_name(&args.stream.data), error))
         };
-        let (score, batch) = if args.batch_model.is_some() {
+        let mut first_appearances = Vec::new();
+        let (score, batch) = if self.open_classes {
+            let mut open = OpenClasses::new(learner, about.forecast);
+            let score = learn(&mut open)?;
+            (learner, first_appearances) = open.into_parts();
+            (score, None)
+        } else if args.batch_model.is_some() {
             let mut sampled = OnlineToBatch::new(learner, args.snapshots, self.options.seed);
             let score = learn(&mut sampled)?;
             let average;
@@ -216,7 +244,10 @@ impl<'a> Session<'a> {
             })
             .transpose()?;
         let problem = learner.problem().clone();
-        let numbers = learner.numbers().into_iter().collect();
+        let mut numbers: BTreeMap<_, _> = learner.numbers().into_iter().collect();
+        if self.open_classes && about.forecast == Forecast::Probabilities {
+            numbers.insert("first_appearances", first_appearances);
+        }
         let values = learner.values();
         let name = about.name;
         let learnt = Learnt { name, values, problem, certified, abstention, numbers, weights, calibration };

@@ -195,7 +195,9 @@ fn more_than_was_declared() {
 fn rows_beyond_the_radius() {
     let text = "a 1:1\nb 1:2\na 1:30\n";
     let at = |action| {
-        format!("run a.svm --quiet --json --scale none --no-intercept --set radius=5 --on-large-row {action}")
+        format!(
+            "run a.svm --learner folklore --quiet --json --scale none --no-intercept --set radius=5 --on-large-row {action}"
+        )
     };
     let folder = Folder::with("a.svm", text);
     let sentence = "a.svm:3: the row has norm 30.000000; at most the learner's radius 5.000000 was needed";

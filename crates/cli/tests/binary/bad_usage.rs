@@ -73,10 +73,23 @@ fn a_pipe_needs_its_dimensions() {
     let folder = Folder::new();
     let pipe = "which cannot be read twice";
     let run = |settings: &str| folder.run_with(&format!("run - --quiet {settings}"), ROWS);
-    run("--set features=2").failed(1, &format!("--set classes=K: must be given for a pipe, {pipe}"));
+    run("--set features=2 --learner adaboost-olm").failed(
+        1,
+        &format!("--set classes=K: must be given for a pipe, {pipe}: adaboost-olm takes in no classes as they come up"),
+    );
+    run("--set features=2 --learner soba").failed(
+        1,
+        &format!(
+            "--set classes=K: must be given for a pipe, {pipe}: soba takes in no classes as they come up"
+        ),
+    );
+    run("--set features=2 --learner ogd --delay 2").failed(
+        1,
+        "--delay: needs --set classes=K on a pipe: it does not go with classes that are taken in as they come up",
+    );
     let features = format!("--set features=D (or --hash-bits BITS): must be given for a pipe, {pipe}");
     run("--set classes=2").failed(1, &features);
-    run("--set classes=2 --set features=2 --scale none").failed(
+    run("--set classes=2 --set features=2 --scale none --learner folklore").failed(
         1,
         "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
     );

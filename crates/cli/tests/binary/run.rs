@@ -21,7 +21,7 @@ fn the_table_says_what_was_decided_and_how_it_went() {
         "a.csv: format csv, delimiter comma, header yes, label column \"label\" (number 3), numeric columns 1, categorical columns \"hue\"",
         "4 rows, 2 classes, 3 features, 2.0 non-zero a row",
         "with intercept, dense rows",
-        "learner  auto: budget=12.5 members=labels+pairs+trees+shared@1+",
+        "learner  auto: budget=8 members=labels+pairs+trees+shared@1+",
         "The model is in model.",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
@@ -43,6 +43,30 @@ fn the_table_says_what_was_decided_and_how_it_went() {
         ["learner", "rounds", "errors", "error rate", "log-loss (nats)", "cumulative log-loss", "seconds"];
     assert_eq!(names, expected);
     assert_eq!(folder.run("run a.csv --quiet").succeeded().stderr, "");
+}
+
+/// Nobody says how many classes a pipe has: the third comes up in round 4, and costs ln 4.
+#[test]
+fn a_pipe_brings_its_classes() {
+    let rows = "a 1:1\nb 2:1\na 1:1\nc 1:1 2:1\nb 2:1\n";
+    for learner in ["auto", "folklore", "ogd"] {
+        let folder = Folder::new();
+        let pipe = format!("run - --learner {learner} --format libsvm --set features=2 --json --save model");
+        let ran = folder.run_with(&pipe, rows).succeeded();
+        let summary = ran.objects().pop().unwrap();
+        assert_eq!((&summary["classes"], &summary["rounds"]), (&3.into(), &5.into()), "{learner}");
+        let costs = summary["numbers"]["first_appearances"].as_array().unwrap();
+        let costs: Vec<f64> = costs.iter().map(|cost| cost.as_f64().unwrap()).collect();
+        assert!(
+            costs.len() == 3
+                && costs.iter().zip([1.0, 2.0, 4.0f64]).all(|(cost, t)| (cost - t.ln()).abs() < 1e-12)
+        );
+        assert!(summary["log_loss"].as_f64().unwrap() < 2.0);
+        // The model knows their names, and goes on with as many.
+        let more =
+            folder.run_with("run - --load model --format libsvm --json", "c 1:1 2:1\na 1:1\n").succeeded();
+        assert_eq!(more.objects().pop().unwrap()["classes"], 3);
+    }
 }
 
 #[test]
@@ -83,7 +107,7 @@ fn json_has_every_number() {
     }
     let parameters = summary["resolved_parameters"].as_object().unwrap();
     let names: Vec<&String> = parameters.keys().collect();
-    assert_eq!(names, ["budget", "members", "radius"]);
+    assert_eq!(names, ["budget", "members"]);
     // Who leads is shown as it goes.
     let weights = summary["weights"].as_object().unwrap().values();
     let total: f64 = weights.map(|weight| weight.as_f64().unwrap()).sum();

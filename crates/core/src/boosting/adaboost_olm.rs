@@ -55,13 +55,13 @@ use std::fmt;
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::boosting::costs;
 pub use crate::boosting::params::{AdaBoostOlmParams, Own, Play, WeakName};
+use crate::boosting::powers::Powers;
 use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
 use crate::boosting::weak::{Weak, WeakModel};
 use crate::example::{Features, Target};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::take;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
-use crate::loss::logistic;
 use crate::param::{ParamError, Values};
 use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
@@ -234,7 +234,7 @@ impl Algorithm for AdaBoostOlm {
             mistakes: vec![0; copies.len()],
             copies,
             rounds: 0,
-            work: vec![0.0; 3 * problem.classes],
+            work: vec![0.0; 4 * problem.classes],
             problem,
         })
     }
@@ -282,31 +282,31 @@ impl Predictor for AdaBoostOlm {
         };
         let least = self.copies.iter().map(|copy| copy.record[2]).fold(f64::INFINITY, f64::min);
         let Prediction { scores, probabilities, scratch, kept, members, .. } = out;
-        let (logits, sigma) = scratch.split_at_mut(self.problem.classes);
-        logits.fill(0.0);
+        let (logits, powers) = scratch.split_at_mut(self.problem.classes);
+        let mut chain = Powers::new(logits, powers);
         probabilities.fill(0.0);
         let mut total = 0.0;
         for (at, (copy, room)) in self.copies.iter().zip(members).enumerate() {
             let named = copy.weak.predict(x, room);
-            logits[named] = copy.regression.predict(logits, named, &constants); // eq. (1)
-            kept[2 * at..][..2].copy_from_slice(&[named as f64, logits[named]]);
+            let (rest, before) = (chain.rest(named), chain.logits[named]);
+            chain.set(named, copy.regression.predict_beside(rest, before, &constants)); // eq. (1)
+            kept[2 * at..][..2].copy_from_slice(&[named as f64, chain.logits[named]]);
             match self.play {
                 Play::Hedge => {
                     let weight = weight(self.mistakes[at], fewest);
-                    probabilities[argmax(logits)] += weight; // eq. (2)
+                    probabilities[argmax(chain.logits)] += weight; // eq. (2)
                     total += weight;
                 }
                 Play::Mixture => {
                     let weight = (least - copy.record[2]).exp();
-                    softmax(logits, sigma);
-                    crate::kernel::vector::axpy(weight, sigma, probabilities);
+                    chain.add_softmax(weight, probabilities);
                     total += weight;
                 }
                 Play::Vote => probabilities[named] += 1.0,
                 Play::Best | Play::Last => {}
             }
             if at == shown {
-                scores.copy_from_slice(logits);
+                scores.copy_from_slice(chain.logits);
             }
         }
         match self.play {
@@ -334,19 +334,23 @@ impl OnlineLearner for AdaBoostOlm {
         let constants = self.constants();
         let classes = self.problem.classes;
         let rest = &mut &mut self.work[..];
-        let (logits, sigma, costs) = (take(rest, classes), take(rest, classes), take(rest, classes));
-        logits.fill(0.0);
+        let (logits, powers) = (take(rest, classes), take(rest, classes));
+        let (sigma, costs) = (take(rest, classes), take(rest, classes));
+        let mut chain = Powers::new(logits, powers);
         let steps = at.kept.chunks_exact(2).zip(&at.members);
         for ((copy, mistakes), (step, room)) in self.copies.iter_mut().zip(&mut self.mistakes).zip(steps) {
             let (named, logit) = (step[0] as usize, step[1]);
-            let missing = costs::row(logits, y, sigma, costs);
+            sigma.fill(0.0);
+            chain.add_softmax(1.0, sigma);
+            let missing = costs::row_of(sigma, y, costs);
             copy.record[0] += if named == y { missing } else { -sigma[named] }; // eq. (4)
             copy.record[1] += missing;
             copy.weak.update(x, y, costs, room);
-            copy.regression.update(logits, named, logit, named == y, &constants);
-            logits[named] = logit;
-            copy.record[2] += logistic::loss(logits, y);
-            *mistakes += u64::from(argmax(logits) != y);
+            let (rest, before) = (chain.rest(named), chain.logits[named]);
+            copy.regression.update_beside(rest, before, logit, named == y, &constants);
+            chain.set(named, logit);
+            copy.record[2] += chain.loss(y);
+            *mistakes += u64::from(argmax(chain.logits) != y);
         }
         self.rounds += 1;
     }

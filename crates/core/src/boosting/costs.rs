@@ -12,11 +12,16 @@ use crate::kernel::softmax::softmax;
 /// All three slices have one entry for each class.
 pub fn row(logits: &[f64], y: usize, sigma: &mut [f64], row: &mut [f64]) -> f64 {
     softmax(logits, sigma);
+    row_of(sigma, y, row)
+}
+
+/// The same from `sigma` $= \sigma$.
+pub fn row_of(sigma: &[f64], y: usize, row: &mut [f64]) -> f64 {
     // The sum of the others: 1 - σ_y would cancel.
     let rest: f64 = sigma.iter().enumerate().filter(|(l, _)| *l != y).map(|(_, p)| p).sum();
     let scale = 1.0 / sigma.len() as f64;
     let right = sigma[y];
-    for (cost, p) in row.iter_mut().zip(&*sigma) {
+    for (cost, p) in row.iter_mut().zip(sigma) {
         // Classes that nothing tells apart cost exactly the same: early ties are broken by index, not by rounding.
         *cost = scale * (1.0 + (p - right));
     }

@@ -16,6 +16,7 @@ pub mod adapter;
 pub mod costs;
 pub mod linear_cost;
 pub mod params;
+mod powers;
 pub mod regression;
 pub mod stump;
 pub mod tree;

@@ -107,7 +107,7 @@ pub fn regret(rounds: u64) -> f64 {
 }
 
 /// $\ln\sum_{k \ne l} e^{s_k}$ for finite logits; at least two classes.
-fn rest(logits: &[f64], l: usize) -> f64 {
+pub(super) fn rest(logits: &[f64], l: usize) -> f64 {
     let others = || logits.iter().enumerate().filter(|(k, _)| *k != l).map(|(_, s)| *s);
     let max = others().fold(f64::NEG_INFINITY, f64::max);
     max + others().map(|s| (s - max).exp()).sum::<f64>().ln()
@@ -123,8 +123,12 @@ pub struct BoostingRegression {
 impl BoostingRegression {
     /// The new logit $\hat s_l$ of class `l`, given `logits` $s$. Eq. (1).
     pub fn predict(&self, logits: &[f64], l: usize, constants: &Constants) -> f64 {
-        let rest = rest(logits, l);
-        let f = (0.5 * (logits[l] - rest)).clamp(-constants.clip, constants.clip);
+        self.predict_beside(rest(logits, l), logits[l], constants)
+    }
+
+    /// The same, given `rest` $= r$ and `before` $= s_l$.
+    pub(super) fn predict_beside(&self, rest: f64, before: f64, constants: &Constants) -> f64 {
+        let f = (0.5 * (before - rest)).clamp(-constants.clip, constants.clip);
         let [a, b, c, g, h] = self.sums;
         let (a, c) = (a + constants.prior, c + constants.prior);
         let determinant = a * c - b * b;
@@ -136,8 +140,19 @@ impl BoostingRegression {
 
     /// Learns whether class `l`, to which `logit` was given where `logits` stood before, was right. Eq. (2).
     pub fn update(&mut self, logits: &[f64], l: usize, logit: f64, right: bool, constants: &Constants) {
-        let rest = rest(logits, l);
-        let f = (0.5 * (logits[l] - rest)).clamp(-constants.clip, constants.clip);
+        self.update_beside(rest(logits, l), logits[l], logit, right, constants);
+    }
+
+    /// The same, given `rest` $= r$ and `before` $= s_l$.
+    pub(super) fn update_beside(
+        &mut self,
+        rest: f64,
+        before: f64,
+        logit: f64,
+        right: bool,
+        constants: &Constants,
+    ) {
+        let f = (0.5 * (before - rest)).clamp(-constants.clip, constants.clip);
         let v = logit - rest;
         let tail = (-v.abs()).exp();
         let (p, h) = if v >= 0.0 { (1.0, tail) } else { (tail, tail) };

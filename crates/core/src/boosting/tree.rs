@@ -84,6 +84,8 @@ pub struct Tree {
     rows: Vec<f64>,
     /// Rows of each class in a leaf, and to the right of a threshold.
     counts: Vec<f64>,
+    /// A feature of the rows of a leaf, and their classes.
+    column: Vec<f64>,
 }
 
 /// A split of a leaf.
@@ -138,6 +140,7 @@ impl Tree {
             places: Vec::new(),
             rows: Vec::new(),
             counts: vec![0.0; 2 * classes],
+            column: Vec::new(),
             params,
         };
         tree.add_leaf();
@@ -164,9 +167,8 @@ impl Tree {
         at
     }
 
-    /// The node where `x` ends, and its leaf.
-    fn find(&self, x: Features<'_>) -> (usize, usize) {
-        let mut at = 0;
+    /// The node below `at`, which `x` reaches, where it ends, and its leaf.
+    fn find(&self, x: Features<'_>, mut at: usize) -> (usize, usize) {
         loop {
             let node = &self.nodes[NODE * at..][..NODE];
             if node[0] < 0.0 {
@@ -225,28 +227,29 @@ impl Tree {
     fn best_split(&mut self, leaf: usize) -> Option<Split> {
         let (features, row_len, classes) = (self.features, self.row_len(), self.classes);
         let count = self.sizes(leaf).1;
-        let class = |rows: &[f64], place: f64| rows[place as usize * row_len + features] as usize;
+        let mut column = std::mem::take(&mut self.column);
+        column.resize(2 * self.buffer, 0.0);
+        let (values, of_class) = column.split_at_mut(self.buffer);
+        let (values, of_class) = (&mut values[..count], &mut of_class[..count]);
         self.counts.fill(0.0);
-        for at in 0..count {
-            let place = self.kept(leaf)[at];
-            self.counts[class(&self.rows, place)] += 1.0;
+        for (class, place) in of_class.iter_mut().zip(&self.places[leaf * self.buffer..]) {
+            *class = self.rows[*place as usize * row_len + features];
+            self.counts[*class as usize] += 1.0;
         }
         let n = count as f64;
         let square = |counts: &[f64]| counts.iter().map(|c| c * c).sum::<f64>();
         let whole = square(&self.counts[..classes]);
-        if whole == n * n {
-            return None;
-        }
+        let tries = if whole == n * n { 0 } else { self.tries };
         let mut best: Option<Split> = None;
-        for _ in 0..self.tries {
+        for _ in 0..tries {
             let feature = (self.draw() % features as u64) as usize;
             self.drawn = self.drawn.wrapping_add(1);
             let uniform = mixed_uniform(self.seed, self.drawn);
-            let kept = &self.places[leaf * self.buffer..][..count];
-            let of = |place: f64| self.rows[place as usize * row_len + feature];
-            let (low, high) = kept.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), place| {
-                (a.min(of(*place)), b.max(of(*place)))
-            });
+            let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+            for (value, place) in values.iter_mut().zip(&self.places[leaf * self.buffer..]) {
+                *value = self.rows[*place as usize * row_len + feature];
+                (low, high) = (low.min(*value), high.max(*value));
+            }
             if low >= high {
                 continue;
             }
@@ -254,8 +257,8 @@ impl Tree {
             let (total, right) = self.counts.split_at_mut(classes);
             right.fill(0.0);
             let mut r = 0.0;
-            for place in kept.iter().filter(|place| of(**place) > threshold) {
-                right[class(&self.rows, *place)] += 1.0;
+            for (_, class) in values.iter().zip(&*of_class).filter(|(value, _)| **value > threshold) {
+                right[*class as usize] += 1.0;
                 r += 1.0;
             }
             if r == 0.0 || r == n {
@@ -267,6 +270,7 @@ impl Tree {
                 best = Some(Split { gain, feature, threshold });
             }
         }
+        self.column = column;
         best.filter(|best| best.gain > (self.doubt / n).sqrt())
     }
 
@@ -301,12 +305,17 @@ impl WeakLearner for Tree {
         self.params.values()
     }
 
-    fn predict(&self, x: Features<'_>, _room: &mut Prediction) -> usize {
-        cheapest(self.costs(self.find(x).1))
+    fn predict(&self, x: Features<'_>, room: &mut Prediction) -> usize {
+        let (node, leaf) = self.find(x, 0);
+        room.kept.clear();
+        room.kept.push(node as f64);
+        cheapest(self.costs(leaf))
     }
 
-    fn update(&mut self, x: Features<'_>, y: usize, costs: &[f64], _at: &Prediction) {
-        let (node, leaf) = self.find(x);
+    fn update(&mut self, x: Features<'_>, y: usize, costs: &[f64], at: &Prediction) {
+        // Nodes are only ever added: what was the end then is on the way now.
+        let start = at.kept.first().map_or(0, |node| *node as usize);
+        let (node, leaf) = self.find(x, if start < self.nodes.len() / NODE { start } else { 0 });
         let leaf_len = self.leaf_len();
         let record = &mut self.leaves[leaf * leaf_len..][..leaf_len];
         record[0] += 1.0;

@@ -28,18 +28,25 @@
 //!
 //! In nats, for $M$ members, $H$ heads of the best one and $N$ stacks, on every stream,
 //!
-//! $$ L \le \min_i L^i + \ln M + \ln H + \ln(1 + N) + 2 \ln 2 \tag{3} $$
+//! $$ L \le \min_i L^i + \ln M + \ln H + \ln(1 + N) + 3 \ln 2 \tag{3} $$
 //!
-//! with every head $i$ that stays, and the tracking bound of [`Mixture`] against sequences of them.
+//! with every head $i$ that was there from the start and stays, and the tracking bound of [`Mixture`] against sequences of them. The third
+//! $\ln 2$ is what is held back for members that join: the $j$-th of them has (3) from then on, with $2 \ln(j + 1)$ for
+//! $\ln M$ and the mixture's own loss until then.
 //!
 //! ## Who takes part
 //!
-//! What a `budget` of multiply-adds allows, and `members` shows, one word each: `labels` and `pairs` count classes, alone and after the
+//! What a `budget` allows, and `members` shows, one word each: `labels` and `pairs` count classes, alone and after the
 //! class before; `full@r` and `shared@r` are five FOLKLOREs each around one matrix, with one block for every pair of classes
-//! or one for all; `products@r` is a `shared` one over the features and their pairwise products; `diagonal@r:g` is
-//! `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)). $r = \lambda/(\gamma R^2)$ is a regularization in units of the data, and the grid of $r$ and $\gamma$ spans what
-//! practice and theory want. A matrix forgets its prior as rows come in, so at rounds 512, 1024, 2048 and so on the dear members that
-//! lag most leave (a minus in `members`), until the rest is within the budget at round 2048: a run begins with a trial of
+//! or one for all; `products@r` is a `shared` one over the features and their pairwise products; a second number, as in
+//! `shared@0.1:0.001`, is what a family forgets in a round; `diagonal@r:g` is
+//! `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)).
+//!
+//! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of two above the largest of
+//! the first eight norms. Until it is known, members begin anew whenever it grows. At rounds 32, 64, 128 and so on, a grid of
+//! $r$ whose edge leads extends itself by a factor of ten: the newcomer goes on from the edge's matrix, with its own $r$ in it,
+//! and from the edge's gradients. At the powers of two from 512 to 2048 the dear members that
+//! lag most leave (a minus in `members`), until the rest is within the budget: a run begins with a trial of
 //! at most four budgets a round.
 //!
 //! ## Deviations
@@ -47,14 +54,14 @@
 //! * The half of the prior that shares, and the half that does not, are one mixture: $\ln 2$ more than the better of both.
 //! * Heads of a family linearise at their own scores, but take their curvature at the family's mixture, which is why they can
 //!   share a matrix; [`family`](super) has the formulas. (3) is about heads as they are; they have no theorem of their own.
-//! * Trees count a row once, whatever its importance weight, and a soft label as a class drawn from it. They stay as long as
-//!   the stream keeps its classes and features, since they cannot grow.
+//! * Trees count a row once, whatever its importance weight, and a soft label as a class drawn from it. They cannot grow, and
+//!   begin anew where classes or features appear.
 //! * An importance weight multiplies a round's losses; (3) holds for weights up to 1.
 //!
 //! ## Cost
 //!
-//! The sum of the members', at most `budget` million multiply-adds a round after round 2048, and the stacks'
-//! $O(K\,(M + K)^2)$.
+//! The sum of the members', at most what a processor core takes for `budget` million multiply-adds a round (a fifth of a
+//! nanosecond each) after round 2048, and the stacks' $O(K\,(M + K)^2)$.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
@@ -65,13 +72,16 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use super::lineup::{Kind, Lineup, TRIAL, Word};
-use super::member::Member;
+use super::lineup::{Lineup, TRIAL};
 use super::mixture::Mixture;
+use super::roster::Roster;
 use super::stack::Stack;
 
 /// Millions of multiply-adds a round, where a stream is long or of unknown length.
-const BUDGET: f64 = 1.25;
+const BUDGET: f64 = 0.8;
+
+/// A smaller budget counts as this one: with less, nobody would be left who is worth asking.
+const LEAST: f64 = 0.5;
 
 /// Millions of multiply-adds that a stream may cost in all, however short: some seconds.
 const IN_ALL: f64 = 20_000.0;
@@ -79,11 +89,19 @@ const IN_ALL: f64 = 20_000.0;
 /// A short stream has at most so many times the budget of a long one.
 const MOST: f64 = 10.0;
 
+/// Multiply-adds of a round for a `budget` in millions.
+fn multiply_adds(budget: f64) -> f64 {
+    1e6 * budget.max(LEAST)
+}
+
 /// The budget where none is given.
 fn default_budget(problem: &Problem) -> f64 {
     let share = problem.horizon.map_or(0.0, |horizon| IN_ALL / horizon.max(1) as f64);
     share.clamp(BUDGET, MOST * BUDGET)
 }
+
+/// After this round, and every power of two, somebody may join or leave.
+const FIRST_LOOK: u64 = 32;
 
 /// From this round on the members are within the budget.
 const SETTLED: u64 = 2048;
@@ -97,10 +115,9 @@ const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0,
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
-        /// Millions of multiply-adds that a round may cost, > 0: decides who takes part.
-        budget: f64 = "20000 / horizon, but at least 1.25 and at most 12.5",
-        /// Bound $R$ on the Euclidean norm of every row of data, > 0: the unit of the regularizations.
-        radius: f64 = "the stream's, or 1",
+        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides who takes part. Less than
+        /// 0.5 counts as that.
+        budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
         members: Lineup = "what the budget allows",
     }
@@ -110,92 +127,38 @@ params! {
 #[derive(Clone)]
 pub struct Auto {
     budget: f64,
+    /// The same in multiply-adds.
+    limit: f64,
     problem: Problem,
-    words: Vec<Word>,
-    /// In order of `words`; none for those who have left.
-    members: Vec<Option<Box<dyn Member>>>,
-    /// Over all heads of all words.
-    base: Mixture,
+    roster: Roster,
     stacks: Vec<Stack>,
-    /// Over the base and the stacks.
+    /// Over the members' mixture and the stacks.
     top: Mixture,
     rounds: u64,
-    /// What trees draw by.
-    seed: u64,
-    head_losses: Vec<f64>,
-    top_losses: Vec<f64>,
+    losses: Vec<f64>,
 }
 
 impl std::fmt::Debug for Auto {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Auto")
-            .field("words", &self.words)
+            .field("words", &self.roster.words)
             .field("rounds", &self.rounds)
             .finish_non_exhaustive()
     }
 }
 
 impl Auto {
-    /// Multiply-adds of a round.
-    fn work(&self) -> f64 {
-        self.words.iter().filter(|word| !word.left).map(|word| word.work(&self.problem)).sum()
-    }
-
-    /// The share of every word in the members' mixture, in order.
-    fn shares(&self) -> impl Iterator<Item = f64> + '_ {
-        heads(&self.words).map(|heads| self.base.weights()[heads].iter().sum())
-    }
-
-    /// Lets the dear members that lag most leave, while those that stay are beyond what round `rounds` allows.
-    fn retire(&mut self) {
-        let limit = 1e6 * self.budget * (SETTLED as f64 / self.rounds as f64).max(1.0);
-        while self.work() > limit {
-            let dear = |word: &Word| {
-                let stays = word.left || word.kind == Kind::Trees;
-                !stays && word.work(&self.problem) > CHEAP * 1e6 * self.budget
-            };
-            let candidates = self.words.iter().zip(heads(&self.words)).enumerate();
-            let last = candidates
-                .filter(|(_, (word, _))| dear(word))
-                .map(|(at, (_, heads))| {
-                    (at, heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max))
-                })
-                .min_by(|a, b| a.1.total_cmp(&b.1));
-            let staying = self.words.iter().filter(|word| !word.left).count();
-            let Some((at, _)) = last.filter(|_| staying > 1) else { return };
-            self.leave(at);
+    /// Lets members join where the edge of a grid leads, and leave where the budget asks for it.
+    fn look(&mut self) {
+        let limit = self.limit * (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
+        if self.rounds as f64 >= SETTLED as f64 / TRIAL {
+            self.roster.retire(limit, CHEAP * self.limit);
+        }
+        if self.roster.extend(limit) > 0 {
+            let (classes, inputs) = (self.problem.classes, self.roster.words.len());
+            self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
         }
     }
-
-    /// Lets the member of word `at` leave.
-    fn leave(&mut self, at: usize) {
-        let leaving = heads(&self.words).nth(at).expect("one range a word");
-        leaving.for_each(|head| self.base.retire(head));
-        self.words[at].left = true;
-        self.members[at] = None;
-    }
-}
-
-/// Where the heads of each word stand among all heads.
-fn heads(words: &[Word]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
-    words.iter().scan(0, |start, word| {
-        let range = *start..*start + word.heads();
-        *start = range.end;
-        Some(range)
-    })
-}
-
-/// Writes the mixture of `heads`, in the shares `weights` of any sum, to `out`.
-fn mix(heads: &[Prediction], weights: &[f64], out: &mut Prediction) {
-    let total: f64 = weights.iter().sum();
-    out.probabilities.fill(0.0);
-    for (head, weight) in heads.iter().zip(weights) {
-        let share = if total > 0.0 { weight / total } else { 1.0 / weights.len() as f64 };
-        for (mine, theirs) in out.probabilities.iter_mut().zip(&head.probabilities) {
-            *mine += share * theirs;
-        }
-    }
-    out.set_scores_to_logarithms();
 }
 
 impl Algorithm for Auto {
@@ -213,41 +176,25 @@ impl Algorithm for Auto {
     };
 
     fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
-        let radius = problem.resolve_radius(params.radius)?;
-        let problem = Problem { radius: Some(radius), ..problem };
         let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
-        let words = params.members.unwrap_or_else(|| Lineup::within(&problem, 1e6 * budget)).0;
-        let member = |word: &Word| (!word.left).then(|| word.make(&problem, radius, seed)).transpose();
-        let members = words.iter().map(member).collect::<Result<Vec<_>, _>>()?;
-        let each = |word: &Word| vec![1.0 / word.heads() as f64; word.heads()];
-        let mut base = Mixture::new(&words.iter().flat_map(each).collect::<Vec<f64>>());
-        for (_, heads) in words.iter().zip(heads(&words)).filter(|(word, _)| word.left) {
-            heads.for_each(|head| base.retire(head));
-        }
+        let words = params.members.unwrap_or_else(|| Lineup::within(&problem, multiply_adds(budget))).0;
         let stack =
             |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, words.len(), *forgetting, *ratio);
         let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
         Ok(Self {
             budget,
-            members,
-            head_losses: vec![0.0; base.weights().len()],
-            base,
+            limit: multiply_adds(budget),
             top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
-            top_losses: vec![0.0; 1 + stacks.len()],
+            losses: vec![0.0; 1 + stacks.len()],
             stacks,
-            words,
+            roster: Roster::new(words, problem.clone(), seed)?,
             problem,
             rounds: 0,
-            seed,
         })
     }
 
     fn params(&self) -> AutoParams {
-        AutoParams {
-            budget: Some(self.budget),
-            radius: self.problem.radius,
-            members: Some(Lineup(self.words.clone())),
-        }
+        AutoParams { budget: Some(self.budget), members: Some(Lineup(self.roster.words.clone())) }
     }
 
     fn numbers(problem: &Problem) -> usize {
@@ -255,7 +202,7 @@ impl Algorithm for Auto {
     }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
-        let budget = 1e6 * params.budget.unwrap_or_else(|| default_budget(problem));
+        let budget = multiply_adds(params.budget.unwrap_or_else(|| default_budget(problem)));
         let chosen = params.members.is_none().then(|| Lineup::within(problem, budget));
         let words = params.members.as_ref().or(chosen.as_ref()).map_or(&[][..], |lineup| &lineup.0);
         words.iter().map(|word| word.numbers(problem)).fold(0, usize::saturating_add)
@@ -269,39 +216,22 @@ impl Predictor for Auto {
 
     /// Its members: those of the words in order, empty for who has left; the stacks; the members' mixture.
     fn prediction(&self) -> Prediction {
-        let member = |member: &Option<Box<dyn Member>>| {
-            member.as_ref().map_or_else(Prediction::default, |member| member.prediction())
-        };
-        let mut members: Vec<Prediction> = self.members.iter().map(member).collect();
+        let mut members = self.roster.predictions();
         members.extend(self.stacks.iter().map(Stack::prediction));
         members.push(Prediction::sized(self.problem.classes, 0));
         Prediction { members, ..Prediction::sized(self.problem.classes, 0) }
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        if out.members.len() != self.roster.words.len() + self.stacks.len() + 1 {
+            // Somebody has joined.
+            *out = self.prediction();
+        }
         let Prediction { members, probabilities, .. } = out;
-        let (inputs, rest) = members.split_at_mut(self.members.len());
+        let (inputs, rest) = members.split_at_mut(self.roster.words.len());
         let (stacks, base) = rest.split_at_mut(self.stacks.len());
         let base = &mut base[0];
-        let weights = self.base.weights();
-        base.probabilities.fill(0.0);
-        for ((member, at), heads) in self.members.iter().zip(&mut *inputs).zip(heads(&self.words)) {
-            let Some(member) = member else {
-                // What stands here is from before it left.
-                at.scores.clear();
-                at.members.clear();
-                continue;
-            };
-            member.predict(x, at);
-            let mut forecasts = std::mem::take(&mut at.members);
-            mix(&forecasts[..heads.len()], &weights[heads.clone()], at);
-            std::mem::swap(&mut at.members, &mut forecasts);
-            let share: f64 = weights[heads].iter().sum();
-            for (base, p) in base.probabilities.iter_mut().zip(&at.probabilities) {
-                *base += share * p; // eq. (1)
-            }
-        }
-        base.set_scores_to_logarithms();
+        self.roster.predict(x, inputs, base); // eq. (1)
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
         for (p, base) in probabilities.iter_mut().zip(&base.probabilities) {
             *p = first * base;
@@ -319,29 +249,18 @@ impl Predictor for Auto {
 
 impl OnlineLearner for Auto {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let (inputs, rest) = at.members.split_at(self.members.len());
-        let (stacks, base) = rest.split_at(self.stacks.len());
-        let base = &base[0];
-        for ((member, at), heads) in self.members.iter_mut().zip(inputs).zip(heads(&self.words)) {
-            let losses = &mut self.head_losses[heads];
-            losses.fill(f64::INFINITY);
-            if let Some(member) = member {
-                for (loss, head) in losses.iter_mut().zip(&at.members) {
-                    *loss = y.log_loss(&head.probabilities);
-                }
-                member.update(x, y, at);
-            }
-        }
-        self.base.update(&self.head_losses);
-        self.top_losses[0] = y.log_loss(&base.probabilities);
-        for ((stack, at), loss) in self.stacks.iter_mut().zip(stacks).zip(&mut self.top_losses[1..]) {
+        let (base, rest) = at.members.split_last().expect("the base is the last");
+        let (inputs, stacks) = rest.split_at(rest.len() - self.stacks.len());
+        self.roster.update(x, y, inputs, base);
+        self.losses[0] = y.log_loss(&base.probabilities);
+        for ((stack, at), loss) in self.stacks.iter_mut().zip(stacks).zip(&mut self.losses[1..]) {
             *loss = y.log_loss(&at.probabilities);
             stack.update(&base.scores, inputs, y, at);
         }
-        self.top.update(&self.top_losses);
+        self.top.update(&self.losses);
         self.rounds += 1;
-        if self.rounds.is_power_of_two() && self.rounds as f64 >= SETTLED as f64 / TRIAL {
-            self.retire();
+        if self.rounds.is_power_of_two() && self.rounds >= FIRST_LOOK {
+            self.look();
         }
     }
 
@@ -350,52 +269,33 @@ impl OnlineLearner for Auto {
     }
 
     fn lookahead(&self) -> usize {
-        self.members.iter().flatten().map(|member| member.lookahead()).max().unwrap_or(0)
+        self.roster.lookahead()
     }
 
     fn prepare(&mut self, coming: &dyn Batch) {
-        self.members.iter_mut().flatten().for_each(|member| member.prepare(coming));
+        self.roster.prepare(coming);
     }
 
-    /// Members grow; who takes part stays as it is, except for trees, which leave, or begin anew before the first round.
+    /// Members grow, except for trees, which begin anew.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let known = (self.problem.classes, self.problem.features);
         if classes < known.0 || features < known.1 || (classes, features) == known {
             return (classes, features) == known;
         }
-        let problem = Problem { classes, features, ..self.problem.clone() };
-        if self.rounds == 0 {
-            let radius = problem.radius.expect("resolved");
-            let again = |word: &Word| word.make(&problem, radius, self.seed).ok();
-            for (word, member) in self.words.iter().zip(&mut self.members) {
-                if word.kind == Kind::Trees && member.is_some() {
-                    *member = again(word);
-                }
-            }
-        } else if self.words.iter().all(|word| word.left || word.kind == Kind::Trees) {
-            return false;
-        }
-        for at in 0..self.words.len() {
-            let trees = self.words[at].kind == Kind::Trees;
-            if trees && self.rounds > 0 && !self.words[at].left {
-                self.leave(at);
-            }
-            if let Some(member) = self.members[at].as_mut().filter(|_| !trees) {
-                let grown = member.grow(classes, features);
-                debug_assert!(grown, "everyone but trees can grow");
-            }
-        }
+        self.roster.grow(classes, features);
         if classes > self.problem.classes {
-            self.stacks.iter_mut().for_each(|stack| stack.grow(classes));
+            let inputs = self.roster.words.len();
+            self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
         }
-        self.problem = problem;
+        self.problem = Problem { classes, features, ..self.problem.clone() };
         true
     }
 
     /// The weight in the forecast of every member that stays, and of every stack.
     fn weights(&self) -> Vec<(String, f64)> {
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
-        let members = self.words.iter().zip(self.shares()).filter(|(word, _)| !word.left);
+        let words = self.roster.words.iter().zip(self.roster.shares());
+        let members = words.filter(|(word, _)| !word.left);
         let mut numbers: Vec<_> = members.map(|(word, share)| (word.to_string(), first * share)).collect();
         numbers.extend(
             STACKS.iter().zip(others).map(|((forgetting, _), share)| (format!("stack@{forgetting}"), *share)),
@@ -406,27 +306,18 @@ impl OnlineLearner for Auto {
 
 impl State for Auto {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::new();
-        for (at, member) in self.members.iter_mut().enumerate() {
-            let prefix = format!("member/{at}");
-            let own = member.as_mut().map_or_else(Vec::new, |member| member.tensors());
-            tensors.extend(own.into_iter().map(|tensor| tensor.within(&prefix)));
-        }
+        let mut tensors = self.roster.tensors();
         for (at, stack) in self.stacks.iter_mut().enumerate() {
             let prefix = format!("stack/{at}");
             tensors.extend(stack.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
         }
-        tensors.extend(self.base.tensors().into_iter().map(|tensor| tensor.within("base")));
         tensors.extend(self.top.tensors().into_iter().map(|tensor| tensor.within("top")));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors.push(Tensor::count("seed", &mut self.seed));
         tensors
     }
 
     fn restored(&mut self) -> bool {
-        self.members.iter_mut().flatten().all(|member| member.restored())
-            && self.base.restored()
-            && self.top.restored()
+        self.roster.restored() && self.top.restored()
     }
 }
 

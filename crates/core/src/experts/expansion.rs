@@ -7,17 +7,20 @@ use crate::example::Features;
 pub(super) enum Expansion {
     /// Itself.
     Plain,
-    /// All features, and the products of every two of them but the first, which is the intercept, over the radius:
-    /// $\lVert x \rVert^2 \le R^2$ bounds their norm by $R$. Rows beyond the radius are scaled back to it for their products.
-    Products { radius: f64 },
+    /// All features, and the products of every two of them but the first, which is the intercept. Rows of a norm beyond
+    /// [`LARGE`] are scaled back to it for their products.
+    Products,
 }
+
+/// In multiples of the unit, which few rows exceed at all.
+const LARGE: f64 = 2.0;
 
 impl Expansion {
     /// The number of features of what `features` become. More features append to it.
     pub(super) fn features(self, features: usize) -> usize {
         match self {
             Expansion::Plain => features,
-            Expansion::Products { .. } => features.saturating_mul(features.saturating_add(1)) / 2,
+            Expansion::Products => features.saturating_mul(features.saturating_add(1)) / 2,
         }
     }
 
@@ -25,17 +28,19 @@ impl Expansion {
     pub(super) fn room(self, features: usize) -> usize {
         match self {
             Expansion::Plain => 0,
-            Expansion::Products { .. } => self.features(features),
+            Expansion::Products => self.features(features),
         }
     }
 
     /// What `x` becomes, in `room`. Feature $j$ is followed by its products with features $1 \dots j$, so that a feature that
     /// appears late changes no place.
     pub(super) fn apply<'a>(self, x: Features<'a>, room: &'a mut [f64]) -> Features<'a> {
-        let Expansion::Products { radius } = self else { return x };
+        if self == Expansion::Plain {
+            return x;
+        }
         let norm = x.norm_squared().sqrt();
-        let scale = if norm > radius { radius / norm } else { 1.0 };
-        let scale = scale * scale / radius;
+        let scale = if norm > LARGE { LARGE / norm } else { 1.0 };
+        let scale = scale * scale;
         room.fill(0.0);
         for (j, b) in x.iter().filter(|(_, value)| *value != 0.0) {
             let start = j * (j + 1) / 2;
@@ -54,8 +59,8 @@ impl Expansion {
 mod tests {
     use super::*;
 
-    fn products(x: Features<'_>, features: usize, radius: f64) -> Vec<f64> {
-        let expansion = Expansion::Products { radius };
+    fn products(x: Features<'_>, features: usize) -> Vec<f64> {
+        let expansion = Expansion::Products;
         let mut room = vec![f64::NAN; expansion.room(features)];
         let Features::Dense(expanded) = expansion.apply(x, &mut room) else { panic!("products are dense") };
         expanded.to_vec()
@@ -63,17 +68,17 @@ mod tests {
 
     #[test]
     fn products_of_all_but_the_intercept() {
-        let expanded = products(Features::Dense(&[1.0, 2.0, 3.0]), 3, 4.0);
-        assert_eq!(expanded, [1.0, 2.0, 1.0, 3.0, 1.5, 2.25]);
-        let sparse = Features::Sparse { indices: &[0, 1, 2], values: &[1.0, 2.0, 3.0] };
+        let expanded = products(Features::Dense(&[1.0, 0.5, 0.75]), 3);
+        assert_eq!(expanded, [1.0, 0.5, 0.25, 0.75, 0.375, 0.5625]);
+        let sparse = Features::Sparse { indices: &[0, 1, 2], values: &[1.0, 0.5, 0.75] };
         // A fourth feature, and nothing moves.
-        assert_eq!(products(sparse, 4, 4.0), [&expanded[..], &[0.0; 4]].concat());
+        assert_eq!(products(sparse, 4), [&expanded[..], &[0.0; 4]].concat());
     }
 
     #[test]
-    fn rows_beyond_the_radius_have_bounded_products() {
-        let expanded = products(Features::Dense(&[0.0, 3e100, 4e100]), 3, 2.0);
-        let want = [0.0, 3e100, 0.72, 4e100, 0.96, 1.28];
+    fn large_rows_have_bounded_products() {
+        let expanded = products(Features::Dense(&[0.0, 3e100, 4e100]), 3);
+        let want = [0.0, 3e100, 1.44, 4e100, 1.92, 2.56];
         assert!(
             expanded.iter().zip(want).all(|(got, want)| (got - want).abs() <= 1e-12 * (1.0 + want)),
             "{expanded:?}"

@@ -12,13 +12,15 @@
 //!
 //! With `shared`, $S$ is replaced by $s\,\Pi$ of the same trace, $s = (1 - \lVert \bar p \rVert^2)/(K-1)$, and $H = I \otimes M$ with
 //! one matrix of $d \times d$ for all classes: $O(d^2 + Kd)$ a round instead of $O(K^3 d^2)$.
+//!
+//! With `forgetting` $\delta$ all of $H - \rho I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds, at the cost of two inversions.
 
 use crate::example::{Batch, Features, Target};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::diagonal_fixed_point;
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
-use crate::kernel::lowrank_inverse::LowRankInverse;
+use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
 use crate::prediction::Prediction;
@@ -31,6 +33,9 @@ use super::member::Member;
 /// family's they would take over after a huge row.
 const LARGEST: f64 = 50.0;
 
+/// Rounds between two times of forgetting.
+pub(super) const EVERY: u64 = 64;
+
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Family {
@@ -41,26 +46,20 @@ pub(super) struct Family {
     shared: bool,
     /// $\rho$.
     ratio: f64,
+    /// $\delta$.
+    forgetting: f64,
     /// $\gamma$ of each member.
     curvatures: Vec<f64>,
+    /// For the coordinates of matrices of all classes.
+    reduced: FixedPoint,
     inner: FixedPoint,
-    /// $H^{-1}$, or $M^{-1}$.
-    inverse: LowRankInverse,
-    /// $G$ of each member, in the coordinates of [`LogitBasis`] unless `shared`.
-    gradients: Vec<f64>,
+    /// $H^{-1}$ and $G$ of each member, in the coordinates of [`LogitBasis`]; or $M^{-1}$ and, class by class, the rows of
+    /// every member's $G$.
+    state: SecondOrder,
     rounds: u64,
     spare: Vec<f64>,
     work: Vec<f64>,
     ahead: Vec<f64>,
-}
-
-/// The scratch of a prediction: what `update` reuses comes first.
-struct Scratch<'a> {
-    /// The expanded row.
-    row: &'a mut [f64],
-    y: &'a mut [f64],
-    gram: &'a mut [f64],
-    rest: &'a mut [f64],
 }
 
 /// Rows after expansion.
@@ -85,22 +84,25 @@ impl Family {
         features: usize,
         expansion: Expansion,
         shared: bool,
-        ratio: f64,
+        (ratio, forgetting): (f64, f64),
         curvatures: &[f64],
     ) -> Self {
+        let (blocks, vectors) = Self::shape(classes, shared, curvatures.len());
+        let smallest = curvatures.iter().copied().fold(f64::INFINITY, f64::min);
+        // Of all classes' N, the members see N/(2γ).
+        let sharpness = if shared { 1.0 } else { 0.5 / smallest };
         let wide = expansion.features(features);
-        let blocks = if shared { 1 } else { classes - 1 };
-        let rows = if shared { classes } else { classes - 1 };
         let mut family = Self {
             classes,
             features,
             expansion,
             shared,
             ratio,
+            forgetting,
             curvatures: curvatures.to_vec(),
-            inner: FixedPoint::reduced(LogitBasis::new(classes)),
-            inverse: LowRankInverse::new(blocks, wide, ratio, blocks),
-            gradients: vec![0.0; curvatures.len() * rows * wide],
+            reduced: FixedPoint::reduced(LogitBasis::new(classes)),
+            inner: FixedPoint::full(classes),
+            state: SecondOrder::with_vectors(blocks, wide, ratio, vectors, sharpness),
             rounds: 0,
             spare: Vec::new(),
             work: Vec::new(),
@@ -110,11 +112,16 @@ impl Family {
         family
     }
 
+    /// Blocks of the matrix, and vectors beside it.
+    fn shape(classes: usize, shared: bool, heads: usize) -> (usize, usize) {
+        if shared { (1, classes * heads) } else { (classes - 1, heads) }
+    }
+
     /// Numbers of state for such a family.
     pub(super) fn numbers(classes: usize, wide: usize, shared: bool, heads: usize) -> usize {
         let blocks = if shared { 1 } else { classes - 1 };
         let gradients = heads.saturating_mul(classes).saturating_mul(wide);
-        LowRankInverse::numbers(blocks, wide).saturating_add(gradients)
+        SecondOrder::numbers(blocks, wide).saturating_add(gradients)
     }
 
     /// Features after expansion.
@@ -122,98 +129,114 @@ impl Family {
         self.expansion.features(self.features)
     }
 
-    /// Rows of a linear term.
-    fn rows(&self) -> usize {
-        if self.shared { self.classes } else { self.classes - 1 }
+    /// Numbers of an expanded row, behind which the by-products of the state stand.
+    fn room(&self) -> usize {
+        self.expansion.room(self.features)
     }
 
     fn scratch_len(&self) -> usize {
-        let (n, b, k) = (self.inverse.side(), self.inverse.blocks(), self.classes);
+        let k = self.classes;
         let solve = self.inner.scratch_len().max(diagonal_fixed_point::scratch_len(k));
-        let head = 2 * k * k + 5 * k + solve.max(k * k);
-        self.expansion.room(self.features) + n * b + b * b + self.inverse.scratch_len().max(head)
+        self.room() + self.state.scratch_len() + 3 * k * k + 3 * k + solve
     }
 
     fn make_room(&mut self) {
-        let k = self.classes;
+        let (k, heads) = (self.classes, self.curvatures.len());
         self.spare = vec![0.0; self.scratch_len()];
-        self.work = vec![0.0; 6 * k + 3 * k * k];
-        self.ahead = vec![0.0; self.inverse.lookahead() * self.expansion.room(self.features)];
+        self.work = vec![0.0; 3 * k + k * heads + 3 * k * k];
+        self.ahead = vec![0.0; self.state.lookahead() * self.room()];
     }
 
-    fn layout<'a>(&self, scratch: &'a mut [f64]) -> Scratch<'a> {
-        let (n, b) = (self.inverse.side(), self.inverse.blocks());
-        let rest = &mut { scratch };
-        Scratch {
-            row: take(rest, self.expansion.room(self.features)),
-            y: take(rest, n * b),
-            gram: take(rest, b * b),
-            rest: std::mem::take(rest),
-        }
+    /// Writes the expanded row and the state's by-products of it to the head of `scratch`.
+    fn project(&self, x: Features<'_>, scratch: &mut [f64]) {
+        let (row, rest) = scratch.split_at_mut(self.room());
+        let x = self.expansion.apply(x, row);
+        self.state.project(x, rest);
     }
 
-    /// The row, $Y = H^{-1}(I \otimes x)$ and $N = (I \otimes x)^\top Y$.
-    fn project(&self, x: Features<'_>, s: &mut Scratch<'_>) {
-        let x = self.expansion.apply(x, s.row);
-        self.inverse.columns_and_gram(x, s.y, s.gram, s.rest);
-        if !self.shared {
-            self.sober(s);
-        }
-    }
-
-    /// Where rounding has left $N$ indefinite by as much as the member of the smallest curvature would notice, nothing of
-    /// $H^{-1}$ along the row can be trusted: the direction is known.
-    fn sober(&self, s: &mut Scratch<'_>) {
-        let q = self.inverse.blocks();
-        let smallest = self.curvatures.iter().copied().fold(f64::INFINITY, f64::min);
-        let system = &mut s.rest[..q * q];
-        for (at, (entry, n)) in system.iter_mut().zip(&*s.gram).enumerate() {
-            *entry = n / (2.0 * smallest) + f64::from(at % (q + 1) == 0);
-        }
-        if !linalg::cholesky(system, q) {
-            s.y.fill(0.0);
-            s.gram.fill(0.0);
-        }
-    }
-
-    /// One member's forecast. $\tilde A = N/(2\gamma)$, and $z = g - \tilde A \sigma(z)$ with
-    /// $g = -Y^\top G/(2\gamma) + \mathrm{diag}(\tilde A)/2$.
-    fn forecast(
-        &self,
-        gamma: f64,
-        gradient: &[f64],
-        y: &[f64],
-        gram: &[f64],
-        rest: &mut [f64],
-        out: &mut Prediction,
-    ) {
-        let (n, q) = (self.inverse.side(), self.rows());
+    /// The forecasts with one matrix of all classes. $\tilde A = N/(2\gamma)$, and $z = g - \tilde A \sigma(z)$ with
+    /// $g = -h/(2\gamma) + \mathrm{diag}(\tilde A)/2$, where $h = (I \otimes x)^\top H^{-1} G$; in all $K$ logits, of sum 0.
+    fn forecast(&self, gram: &[f64], image: &[f64], rest: &mut [f64], heads: &mut [Prediction]) {
+        let k = self.classes;
         let rest = &mut { rest };
-        if self.shared {
-            let (a, g) = (take(rest, q), take(rest, q));
-            a.fill(gram[0] / (2.0 * gamma));
-            for ((g, gradient), a) in g.iter_mut().zip(gradient.chunks_exact(n)).zip(&*a) {
-                *g = 0.5 * (a - dot(y, gradient) / gamma);
+        let (n, a) = (take(rest, k * k), take(rest, k * k));
+        let (g, guess) = (take(rest, k), take(rest, k));
+        let basis = self.reduced.basis().expect("it is reduced");
+        basis.expand_symmetric(gram, n, a);
+        let mean = n.iter().step_by(k + 1).sum::<f64>() / k as f64;
+        guess.fill(1.0 / k as f64);
+        for ((at, gamma), h) in heads.iter_mut().zip(&self.curvatures).zip(image.chunks_exact(k - 1)) {
+            let scale = 0.5 / gamma;
+            a.iter_mut().zip(&*n).for_each(|(a, n)| *a = scale * n);
+            basis.expand(h, g);
+            for (g, n) in g.iter_mut().zip(n.iter().step_by(k + 1)) {
+                *g = scale * (0.5 * (n - mean) - *g);
             }
-            diagonal_fixed_point::solve(a, g, &mut out.scores, &mut out.probabilities, rest);
-            return;
+            // A member's neighbour is not far from it.
+            self.inner.solve_from(a, g, &mut at.scores, guess, rest);
+            at.probabilities.copy_from_slice(guess);
         }
-        let basis = self.inner.basis().expect("a family works in the reduced basis");
-        let (a, g, h, z) = (take(rest, q * q), take(rest, q), take(rest, q), take(rest, q));
-        let diagonal = take(rest, self.classes);
-        for (a, n) in a.iter_mut().zip(gram) {
-            *a = n / (2.0 * gamma);
+    }
+
+    /// The forecasts with one matrix for every class.
+    fn forecast_shared(&self, gram: f64, image: &[f64], rest: &mut [f64], heads: &mut [Prediction]) {
+        let rest = &mut { rest };
+        let (a, g) = (take(rest, self.classes), take(rest, self.classes));
+        for (head, (at, gamma)) in heads.iter_mut().zip(&self.curvatures).enumerate() {
+            let scale = 0.5 / gamma;
+            a.fill(scale * gram);
+            for (g, h) in g.iter_mut().zip(image.iter().skip(head).step_by(self.curvatures.len())) {
+                *g = scale * (0.5 * gram - h);
+            }
+            diagonal_fixed_point::solve(a, g, &mut at.scores, &mut at.probabilities, rest);
         }
-        basis.expanded_diagonal(a, diagonal, rest);
-        basis.reduce(diagonal, g);
-        let y = columns(y, n, q).transpose();
-        product(columns_mut(h, q, 1), Into::Replace, 1.0, y, columns(gradient, n, 1));
-        for (g, h) in g.iter_mut().zip(&*h) {
-            *g = 0.5 * (*g - h / gamma);
+    }
+
+    /// Writes $c$ of every vector: $G \mathrel{+}= (p - y - 2\gamma Sz) \otimes x$.
+    fn slopes(&self, y: Target<'_>, at: &Prediction, spread: f64, work: &mut [f64], out: &mut [f64]) {
+        let (k, heads) = (self.classes, self.curvatures.len());
+        let work = &mut { work };
+        let (residual, curved, bounded) = (take(work, k), take(work, k), take(work, k));
+        for (head, (own, gamma)) in at.members.iter().zip(&self.curvatures).enumerate() {
+            residual.copy_from_slice(&own.probabilities);
+            y.truth.subtract_from(residual);
+            let shift = if self.shared { own.scores.iter().sum::<f64>() / k as f64 } else { 0.0 };
+            for (bounded, z) in bounded.iter_mut().zip(&own.scores) {
+                *bounded = (z - shift).clamp(-LARGEST, LARGEST);
+            }
+            if self.shared {
+                curved.iter_mut().zip(&*bounded).for_each(|(curved, z)| *curved = spread * z);
+            } else {
+                covariance_times(&at.probabilities, bounded, curved);
+            }
+            for (residual, curved) in residual.iter_mut().zip(&*curved) {
+                *residual = y.weight * (*residual - 2.0 * gamma * curved);
+            }
+            if self.shared {
+                for (out, residual) in out.iter_mut().skip(head).step_by(heads).zip(&*residual) {
+                    *out = *residual;
+                }
+            } else {
+                self.reduced.reduce(residual, &mut out[head * (k - 1)..][..k - 1]);
+            }
         }
-        let solution = self.inner.solve(a, g, z, rest);
-        out.probabilities.copy_from_slice(solution.probabilities);
-        basis.expand(z, &mut out.scores);
+    }
+
+    /// Writes $M = C' L^{-\top}$ with $LL^\top = I + C'^\top N C'$ to `mix`, where $C'C'^\top = S$ in the reduced coordinates.
+    fn mix(&self, p: &[f64], weight: f64, gram: &[f64], work: &mut [f64], mix: &mut [f64]) {
+        let (k, q) = (self.classes, self.classes - 1);
+        let work = &mut { work };
+        let (tails, column) = (take(work, k), take(work, k));
+        let (image, system) = (take(work, q * q), take(work, q * q));
+        self.reduced.covariance_factor(p, mix, tails, column);
+        mix.iter_mut().for_each(|c| *c *= weight.sqrt());
+        let c = columns(mix, q, q);
+        product(columns_mut(image, q, q), Into::Replace, 1.0, columns(gram, q, q), c);
+        product(columns_mut(system, q, q), Into::Replace, 1.0, c.transpose(), columns(image, q, q));
+        system.iter_mut().step_by(q + 1).for_each(|diagonal| *diagonal += 1.0);
+        let definite = linalg::cholesky(system, q);
+        debug_assert!(definite, "I + C'ᵀNC' has eigenvalues >= 1");
+        linalg::divide_by_transposed_lower(mix, q, system, q);
     }
 }
 
@@ -225,127 +248,86 @@ impl Member for Family {
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         let Prediction { scratch, stamp, members, .. } = out;
-        let mut s = self.layout(scratch);
-        self.project(x, &mut s);
-        let gradients = self.gradients.chunks_exact(self.rows() * self.wide());
-        for ((at, gamma), gradient) in members.iter_mut().zip(&self.curvatures).zip(gradients) {
-            self.forecast(*gamma, gradient, s.y, s.gram, s.rest, at);
+        let (row, rest) = scratch.split_at_mut(self.room());
+        let (by_products, rest) = rest.split_at_mut(self.state.scratch_len());
+        let x = self.expansion.apply(x, row);
+        let projection = self.state.project(x, by_products);
+        if self.shared {
+            self.forecast_shared(projection.gram[0], projection.image, rest, members);
+        } else {
+            self.forecast(projection.gram, projection.image, rest, members);
         }
         *stamp = Some(self.rounds);
     }
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let (n, k, rows, wide) = (self.inverse.side(), self.classes, self.rows(), self.wide());
-        let mut spare = std::mem::take(&mut self.spare);
-        let by_products = if at.is_fresh(self.rounds) && at.scratch.len() == spare.len() {
+        let (k, room) = (self.classes, self.room());
+        let (mut spare, mut work) = (std::mem::take(&mut self.spare), std::mem::take(&mut self.work));
+        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
+        let scratch = if fresh && self.state.can_reuse(&at.scratch[room..]) {
             &at.scratch
         } else {
-            self.project(x, &mut self.layout(&mut spare));
+            self.project(x, &mut spare);
             &spare
         };
-        let (row, rest) = by_products.split_at(self.expansion.room(self.features));
-        let b = self.inverse.blocks();
-        let (columns_y, rest) = rest.split_at(n * b);
-        let gram = &rest[..b * b];
+        let (row, by_products) = scratch.split_at(room);
         let x = if row.is_empty() { x } else { Features::Dense(row) };
 
         let p = &at.probabilities;
-        let work = &mut &mut self.work[..];
-        let (residual, curved, coefficient) = (take(work, k), take(work, k), take(work, k));
+        let gram = self.state.gram(by_products);
+        let rest = &mut &mut work[..];
+        let (blocks, vectors) = Self::shape(k, self.shared, self.curvatures.len());
+        let (coefficients, mix) = (take(rest, blocks * vectors), take(rest, blocks * blocks));
         let spread = ((1.0 - dot(p, p)) / (k - 1) as f64).max(0.0);
-        let gradients = self.gradients.chunks_exact_mut(rows * wide);
-        for ((at, gamma), gradient) in at.members.iter().zip(&self.curvatures).zip(gradients) {
-            // G += (p - y - 2γSz) ⊗ x
-            residual.copy_from_slice(&at.probabilities);
-            y.truth.subtract_from(residual);
-            if self.shared {
-                let mean = at.scores.iter().sum::<f64>() / k as f64;
-                for (curved, z) in curved.iter_mut().zip(&at.scores) {
-                    *curved = spread * (z - mean).clamp(-LARGEST, LARGEST);
-                }
-            } else {
-                for (bounded, z) in coefficient.iter_mut().zip(&at.scores) {
-                    *bounded = z.clamp(-LARGEST, LARGEST);
-                }
-                covariance_times(p, coefficient, curved);
-            }
-            for (residual, curved) in residual.iter_mut().zip(&*curved) {
-                *residual -= 2.0 * gamma * curved;
-            }
-            if self.shared {
-                coefficient.copy_from_slice(residual);
-            } else {
-                self.inner.reduce(residual, &mut coefficient[..rows]);
-            }
-            for (block, c) in gradient.chunks_exact_mut(wide).zip(&*coefficient) {
-                x.add_to(y.weight * c, block);
-            }
-        }
-
+        self.slopes(y, at, spread, rest, coefficients);
         if self.shared {
             let weight = y.weight * spread;
-            let mix = [(weight / (1.0 + weight * gram[0])).sqrt()];
-            self.inverse.downdate(columns_y, &mix);
+            mix[0] = (weight / (1.0 + weight * gram[0])).sqrt();
         } else {
-            // LLᵀ = I + C'ᵀNC';  P -= FFᵀ with F = Y C' L^{-T}
-            let q = rows;
-            let (factor, mix, system) = (take(work, q * q), take(work, q * q), take(work, q * q));
-            self.inner.covariance_factor(p, factor, residual, curved);
-            for factor in factor.iter_mut() {
-                *factor *= y.weight.sqrt();
-            }
-            let c = columns(factor, q, q);
-            product(columns_mut(mix, q, q), Into::Replace, 1.0, columns(gram, q, q), c);
-            product(columns_mut(system, q, q), Into::Replace, 1.0, c.transpose(), columns(mix, q, q));
-            for diagonal in system.iter_mut().step_by(q + 1) {
-                *diagonal += 1.0;
-            }
-            let definite = linalg::cholesky(system, q);
-            debug_assert!(definite, "I + C'ᵀNC' has eigenvalues >= 1");
-            mix.copy_from_slice(factor);
-            linalg::divide_by_transposed_lower(mix, q, system, q);
-            self.inverse.downdate(columns_y, mix);
+            self.mix(p, y.weight, gram, rest, mix);
         }
+        self.state.absorb(x, by_products, Lesson { coefficients, mix });
         self.rounds += 1;
-        self.spare = spare;
+        (self.spare, self.work) = (spare, work);
+        if self.forgetting > 0.0 && self.rounds.is_multiple_of(EVERY) {
+            self.state.discount((1.0 - self.forgetting).powi(EVERY as i32), self.ratio);
+        }
     }
 
     fn lookahead(&self) -> usize {
-        self.inverse.lookahead()
+        self.state.lookahead()
     }
 
     fn prepare(&mut self, coming: &dyn Batch) {
-        let wide = self.expansion.room(self.features);
+        let wide = self.room();
         if wide == 0 {
-            self.inverse.prepare(coming);
+            self.state.prepare(coming);
             return;
         }
-        let len = coming.len().min(self.inverse.lookahead());
+        let len = coming.len().min(self.state.lookahead());
         for (at, row) in self.ahead.chunks_exact_mut(wide).take(len).enumerate() {
             self.expansion.apply(coming.features(at), row);
         }
-        self.inverse.prepare(&Expanded { rows: &self.ahead[..len * wide], features: wide });
+        self.state.prepare(&Expanded { rows: &self.ahead[..len * wide], features: wide });
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let (k, rows, wide) = (self.classes, self.rows(), self.wide());
-        if classes != k {
-            self.inner = FixedPoint::reduced(LogitBasis::new(classes));
+        if classes != self.classes {
+            self.reduced = FixedPoint::reduced(LogitBasis::new(classes));
+            self.inner = FixedPoint::full(classes);
         }
         (self.classes, self.features) = (classes, features);
-        let (grown_rows, grown_wide) = (self.rows(), self.wide());
-        let mut gradients = vec![0.0; self.curvatures.len() * grown_rows * grown_wide];
-        let members = gradients.chunks_exact_mut(grown_rows * grown_wide);
-        for (old, new) in self.gradients.chunks_exact(rows * wide).zip(members) {
-            for (old, new) in old.chunks_exact(wide).zip(new.chunks_exact_mut(grown_wide)) {
-                new[..wide].copy_from_slice(old);
-            }
-        }
-        self.gradients = gradients;
-        let blocks = if self.shared { 1 } else { classes - 1 };
-        self.inverse.grow(blocks, grown_wide, self.ratio, blocks);
+        let (blocks, vectors) = Self::shape(classes, self.shared, self.curvatures.len());
+        self.state.grow_vectors(blocks, self.wide(), self.ratio, vectors);
         self.make_room();
         true
+    }
+
+    /// $H$ is exactly the sum of the same curvatures; gradients keep the scores at which they were taken.
+    fn neighbour(&self, ratio: f64) -> Option<Box<dyn Member>> {
+        let mut other = self.clone();
+        other.ratio = ratio;
+        other.state.shift(ratio - self.ratio).then(|| -> Box<dyn Member> { Box::new(other) })
     }
 
     fn boxed_clone(&self) -> Box<dyn Member> {
@@ -355,14 +337,13 @@ impl Member for Family {
 
 impl State for Family {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = Vec::from(self.inverse.tensors());
-        tensors.push(Tensor::vector("gradients", &mut self.gradients));
+        let mut tensors = self.state.tensors("gradients");
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
     }
 
     fn restored(&mut self) -> bool {
-        self.inverse.is_consistent()
+        self.state.is_consistent()
     }
 }
 

@@ -26,8 +26,14 @@ pub(super) trait Member: State + Send + Sync {
     /// See [`OnlineLearner::prepare`].
     fn prepare(&mut self, _: &dyn Batch) {}
 
-    /// See [`OnlineLearner::grow`]: never to fewer. A member that cannot grow stays as it is, and leaves.
+    /// See [`OnlineLearner::grow`]: never to fewer. A member that cannot is replaced by a new one.
     fn grow(&mut self, classes: usize, features: usize) -> bool;
+
+    /// What it would be with the regularization `ratio`, as far as that can be told: it goes on from the same sums. `None` for
+    /// members without one, and where rounding leaves nothing.
+    fn neighbour(&self, _ratio: f64) -> Option<Box<dyn Member>> {
+        None
+    }
 
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn Member>;

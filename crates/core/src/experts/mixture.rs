@@ -132,6 +132,23 @@ impl Mixture {
         self.refresh();
     }
 
+    /// Lets `count` members join, who share the weight `share` in (0, 1) equally; the others' weights shrink by $1 -$ `share`.
+    ///
+    /// With $1/(j+1)^2$ for the $j$-th joining, all of them together cost everybody at most $\ln 2$, since
+    /// $\prod_{m \ge 2} (1 - 1/m^2) = 1/2$: half of the prior is held back for them. Who joins has (1) from then on, with the loss of
+    /// the mixture for its own of before, and $2 \ln(j+1) + \ln(\text{count})$ for $-\ln \pi$.
+    pub(super) fn join(&mut self, count: usize, share: f64) {
+        let own = share / count as f64;
+        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
+            *fixed = (*fixed + (-share).ln_1p()).max(LEAST);
+        }
+        self.tracking.iter_mut().for_each(|tracking| *tracking *= 1.0 - share);
+        self.fixed.extend(std::iter::repeat_n(own.ln(), count));
+        self.tracking.extend(std::iter::repeat_n(own, count));
+        self.weights.extend(std::iter::repeat_n(0.0, count));
+        self.refresh();
+    }
+
     /// Computes the weights of the forecast.
     fn refresh(&mut self) {
         let [fixed_part, tracking_part] = self.parts.map(f64::exp);
@@ -261,6 +278,33 @@ mod tests {
             let member: f64 = first.iter().chain(&second).map(|losses| losses[i]).sum();
             assert!(before + after <= member + 8f64.ln() + 1e-9);
         }
+    }
+
+    /// Members join after every 20 rounds: nobody pays more than ln 2 for all of them, and each is followed once it is there.
+    #[test]
+    fn who_joins_costs_the_others_at_most_ln_2() {
+        let mut mixture = Mixture::new(&[1.0; 2]);
+        let (mut total, mut known) = (0.0, [0.0; 2]);
+        for joined in 1..=9u32 {
+            let before = total;
+            let (loss, rounds) = play(&mut mixture, 20, random(u64::from(joined)));
+            total += loss;
+            for round in &rounds {
+                known.iter_mut().zip(round).for_each(|(sum, loss)| *sum += loss);
+            }
+            let shares: f64 = mixture.fixed.iter().map(|fixed| fixed.exp()).sum();
+            assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+            if joined > 1 {
+                let newest: f64 = rounds.iter().map(|round| round[round.len() - 1]).sum();
+                let bound = 2.0 * f64::from(joined).ln() + 3f64.ln() + 4f64.ln();
+                assert!(total <= before + newest + bound, "{total} against {before} + {newest} + {bound}");
+            }
+            mixture.join(3, 1.0 / f64::from((joined + 1) * (joined + 1)));
+        }
+        for known in known {
+            assert!(total <= known + 2f64.ln() + 4f64.ln() + 1e-9, "{total} against {known}");
+        }
+        assert!(mixture.restored() && mixture.weights().len() == 2 + 27);
     }
 
     #[test]

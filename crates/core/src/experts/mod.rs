@@ -7,10 +7,13 @@ pub mod auto;
 pub mod mixture;
 pub mod votes;
 
+mod ahead;
 mod context;
 mod expansion;
 mod family;
 mod lineup;
 mod member;
+mod roster;
 mod stack;
 mod trees;
+mod unit;

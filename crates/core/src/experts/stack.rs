@@ -131,10 +131,10 @@ impl Stack {
     pub(super) fn update(&mut self, base: &[f64], inputs: &[Prediction], y: Target<'_>, at: &Prediction) {
         let (k, w, c) = (self.classes, self.width(), self.classes - 1);
         let mut work = std::mem::take(&mut self.work);
+        let room = work.len();
         let rest = &mut &mut work[..];
         let (phi, u, gram) = (take(rest, k * w), take(rest, k * w), take(rest, k * k));
-        let length = phi.len() + u.len() + gram.len();
-        if at.is_fresh(self.rounds) && at.scratch.len() >= length {
+        if at.is_fresh(self.rounds) && at.scratch.len() == room {
             phi.copy_from_slice(&at.scratch[..k * w]);
             u.copy_from_slice(&at.scratch[k * w..][..k * w]);
             gram.copy_from_slice(&at.scratch[2 * k * w..][..k * k]);
@@ -202,13 +202,17 @@ impl Stack {
         }
     }
 
-    /// Makes room for more classes: their biases append.
-    pub(super) fn grow(&mut self, classes: usize) {
-        let mut grown = Self::new(classes, self.inputs, self.forgetting, self.ratio);
+    /// Makes room for more classes, and for more members behind those that there are: nothing is known of what is new.
+    pub(super) fn grow(&mut self, classes: usize, inputs: usize) {
+        let mut grown = Self::new(classes, inputs, self.forgetting, self.ratio);
         let (w, grown_w) = (self.width(), grown.width());
-        grown.gradient[..w].copy_from_slice(&self.gradient);
-        for (old, new) in self.inverse.chunks_exact(w).zip(grown.inverse.chunks_exact_mut(grown_w)) {
-            new[..w].copy_from_slice(old);
+        // The temperature and the members come first, biases behind them.
+        let place = |at: usize| if at <= self.inputs { at } else { at + inputs - self.inputs };
+        for (at, gradient) in self.gradient.iter().enumerate() {
+            grown.gradient[place(at)] = *gradient;
+        }
+        for (at, entry) in self.inverse.iter().enumerate() {
+            grown.inverse[place(at / w) * grown_w + place(at % w)] = *entry;
         }
         grown.rounds = self.rounds;
         *self = grown;
@@ -273,6 +277,29 @@ mod tests {
         let (fresh, kept) =
             (bits(&mut Stack::new(4, 2, 0.0, 1.0), false).1, bits(&mut Stack::new(4, 2, 0.0, 1.0), true).1);
         assert!(fresh.iter().zip(&kept).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+
+    /// With a member more, who says nothing, forecasts are what they were.
+    #[test]
+    fn growing_keeps_what_was_learnt() {
+        let mut stack = Stack::new(4, 2, 0.0, 1.0);
+        bits(&mut stack, false);
+        let mut grown = stack.clone();
+        grown.grow(4, 3);
+        let mut inputs = vec![Prediction::sized(4, 0); 2];
+        let mut base = Prediction::sized(4, 0);
+        for (at, p) in [[0.1, 0.2, 0.3, 0.4], [0.4, 0.1, 0.1, 0.4]].iter().enumerate() {
+            inputs[at].probabilities.copy_from_slice(p);
+            inputs[at].set_scores_to_logarithms();
+        }
+        base.probabilities.copy_from_slice(&[0.25, 0.15, 0.2, 0.4]);
+        base.set_scores_to_logarithms();
+        let (mut at, mut grown_at) = (stack.prediction(), grown.prediction());
+        stack.predict(&base.scores, &inputs, &mut at);
+        grown.predict(&base.scores, &inputs, &mut grown_at);
+        for (p, grown) in at.probabilities.iter().zip(&grown_at.probabilities) {
+            assert!((p - grown).abs() < 1e-12, "{p} {grown}");
+        }
     }
 
     #[test]

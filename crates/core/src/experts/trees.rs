@@ -22,6 +22,9 @@ const COPIES: u64 = 30;
 /// Numbers that a tree may take to keep rows: all of them 2 MiB each.
 const MEMORY: u64 = 1 << 18;
 
+/// More splits to choose from cost more than they gain.
+const MOST_TRIES: u64 = 32;
+
 /// How much of the mixture is uniform: trees are sure too early.
 const UNIFORM: f64 = 1e-2;
 
@@ -39,13 +42,23 @@ impl Trees {
     pub(super) fn new(problem: &Problem, seed: u64) -> Result<Self, ParamError> {
         let (copies, horizon) = (Some(COPIES), Some(Horizon::Anytime));
         let own = Own { copies, horizon, play: Some(Play::Mixture), ..Own::default() };
-        let weak_values = Values::from([("memory".to_owned(), MEMORY.to_value())]);
+        let values = [("memory", MEMORY), ("tries", Self::tries(problem))];
+        let weak_values = values.map(|(name, value)| (name.to_owned(), value.to_value()));
+        let weak_values = Values::from(weak_values);
         AdaBoostOlm::new(AdaBoostOlmParams { own, weak_values }, problem.clone(), seed).map(Self)
     }
 
-    /// Multiply-adds that take as long as a round: on the way down and up, and for the splits that are tried.
+    /// Splits that are tried at a time.
+    fn tries(problem: &Problem) -> u64 {
+        (2 * problem.features as u64).clamp(16, MOST_TRIES)
+    }
+
+    /// Multiply-adds that take as long as a round: for forecasts and costs, and for the cache lines of the rows that splits are
+    /// tried on.
     pub(super) fn work(problem: &Problem) -> f64 {
-        COPIES as f64 * (5000.0 + 20.0 * problem.classes as f64 + 4.0 * problem.features as f64)
+        let (k, d) = (problem.classes as f64, problem.features as f64);
+        let touched = (d + k).min(8.0 * Self::tries(problem) as f64);
+        COPIES as f64 * (7500.0 + 100.0 * k + 60.0 * touched + 4.0 * d)
     }
 
     /// Numbers of state before the first row; rows that are kept come on top.

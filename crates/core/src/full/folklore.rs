@@ -263,7 +263,7 @@ impl Predictor for Folklore {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let q = self.q();
+        let (q, k) = (self.q(), self.problem.classes);
         let basis = self.inner.basis().expect("folklore works in the reduced basis");
         let Prediction { scores, probabilities, scratch, stamp, .. } = out;
         let s = self.project(x, scratch);
@@ -282,8 +282,9 @@ impl Predictor for Folklore {
         // z' = g' - Ã Vᵀσ(Vz');  z = Vz' + shift 1                                                   eq. (2)
         let solution = self.inner.solve(s.a, s.g, s.z, s.rest);
         probabilities.copy_from_slice(solution.probabilities);
-        s.factor.copy_from_slice(solution.factor);
         basis.expand(s.z, scores);
+        let (tails, column) = s.rest.split_at_mut(k);
+        self.inner.covariance_factor(probabilities, s.factor, tails, &mut column[..k]);
         if self.linear_term {
             let trace: f64 = s.a.iter().step_by(q + 1).sum();
             let shift = 2.0 * trace - x.norm_squared() / self.regularization;

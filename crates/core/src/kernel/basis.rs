@@ -58,6 +58,22 @@ impl LogitBasis {
         }
     }
 
+    /// Writes $V N V^\top$ ($K \times K$) to `out` for a symmetric `n` of $(K-1)^2$ numbers, in $O(K^2)$; `scratch` has
+    /// $K^2$.
+    pub fn expand_symmetric(&self, n: &[f64], out: &mut [f64], scratch: &mut [f64]) {
+        let (k, q) = (self.classes, self.dimension());
+        let (half, row) = scratch.split_at_mut(k * q);
+        for (n, half) in n.chunks_exact(q).zip(half.chunks_exact_mut(k)) {
+            self.expand(n, half);
+        }
+        for (at, out) in out.chunks_exact_mut(k).enumerate() {
+            for (row, half) in row.iter_mut().zip(half.chunks_exact(k)) {
+                *row = half[at];
+            }
+            self.expand(&row[..q], out);
+        }
+    }
+
     /// Writes the diagonal of $V N V^\top$ to `out` (length $K$) for a symmetric `n` of $(K-1)^2$ numbers; `scratch` has
     /// $K(K-1)$.
     pub fn expanded_diagonal(&self, n: &[f64], out: &mut [f64], scratch: &mut [f64]) {
@@ -108,8 +124,10 @@ mod tests {
         }
         let n: Vec<f64> = (0..16).map(|i| f64::from(1 + (i % 5) * (i / 4))).collect();
         let n: Vec<f64> = (0..16).map(|i| n[i] + n[(i % 4) * 4 + i / 4]).collect();
-        let (mut diagonal, mut scratch) = ([0.0; 5], [0.0; 20]);
+        let (mut diagonal, mut scratch) = ([0.0; 5], [0.0; 25]);
         basis.expanded_diagonal(&n, &mut diagonal, &mut scratch);
+        let mut expanded = [0.0; 25];
+        basis.expand_symmetric(&n, &mut expanded, &mut scratch);
         for (k, entry) in diagonal.iter().enumerate() {
             let row: Vec<f64> = (0..4).map(|j| basis.dense[j * 5 + k]).collect();
             let expected: f64 = (0..16).map(|i| row[i % 4] * n[i] * row[i / 4]).sum();

@@ -1,7 +1,7 @@
 //! The inner problem with a diagonal matrix: $z = g - a \circ \sigma(z)$, at $O(K)$ a Newton step.
 
-use super::fixed_point::inexact_step;
-use super::softmax::softmax;
+use super::fixed_point::{LAST, inexact_step};
+use super::softmax::{quick_softmax, softmax};
 use super::vector::{axpy, dot, max_abs, take};
 
 /// How many numbers of scratch [`solve`] takes for `classes` $= K$.
@@ -20,7 +20,7 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
     let k = a.len();
     let rest = &mut { scratch };
     let (u, delta, a_delta, trial) = (take(rest, k), take(rest, k), take(rest, k), take(rest, k));
-    softmax(g, u);
+    quick_softmax(g, u);
     for (((z, g), a), u) in z.iter_mut().zip(g).zip(a).zip(&*u) {
         *z = g - a * u;
     }
@@ -29,7 +29,7 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
     let mut steps = 0;
     while steps < MAX_STEPS {
         steps += 1;
-        softmax(z, p);
+        quick_softmax(z, p);
         // (M - p (a∘p)ᵀ)⁻¹ with M = I + diag(a∘p), by Sherman and Morrison; its denominator 1 - Σ a p²/M is Σ p/M.
         let (mut correction, mut denominator) = (0.0, 0.0);
         for ((a, p), u) in a.iter().zip(&*p).zip(&*u) {
@@ -54,7 +54,7 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
                 for ((trial, z), a_delta) in trial.iter_mut().zip(&*z).zip(&*a_delta) {
                     *trial = z - tau * a_delta;
                 }
-                softmax(trial, p);
+                quick_softmax(trial, p);
                 dot(u, a_delta) + tau * dot(delta, a_delta) - dot(p, a_delta)
             })
         };
@@ -62,7 +62,8 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
         axpy(tau, delta, u);
         // The step is the error; once it stops halving, rounding is all that is left of it.
         let a_u = z.iter().zip(g).fold(0.0, |max: f64, (z, g)| max.max((g - z).abs()));
-        if step <= 4.0 * f64::EPSILON * scale.max(a_u) || (step < 1e-3 && step > 0.5 * last_step) {
+        let converged = step <= LAST.max(4.0 * f64::EPSILON * scale.max(a_u));
+        if converged || (step < 1e-3 && step > 0.5 * last_step) {
             break;
         }
         last_step = step;

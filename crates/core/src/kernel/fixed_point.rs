@@ -1,9 +1,10 @@
 //! The inner problem of the improper logistic learners: $z = g - A\,\sigma(z)$.
 
 use super::basis::LogitBasis;
-use super::linalg::{self, Into, columns, columns_mut, product};
-use super::softmax::{covariance_factor_column, softmax, tails};
-use super::vector::{axpy, dot, max_abs, take};
+use super::linalg;
+use super::softmax::{covariance_factor_column, quick_softmax, softmax, tails};
+use super::vector::{axpy, dot_in_lanes, max_abs, take};
+use crate::prediction::argmax;
 
 /// Solves $z = g - A\,s(z)$ for a symmetric positive semidefinite $A$, possibly singular or 0 (spec 4.1).
 ///
@@ -18,32 +19,17 @@ pub struct FixedPoint {
     basis: Option<LogitBasis>,
 }
 
-/// The by-products of a solution that the update of a learner needs.
+/// What a solution was found with.
 pub struct Solution<'a> {
     /// $\sigma$ at the solution, length $K$.
     pub probabilities: &'a [f64],
-    /// $V^\top C$, column-major with $K-1$ columns, for the factor $CC^\top = \mathrm{diag}(p) - pp^\top$.
-    pub factor: &'a [f64],
     /// Newton steps taken.
     pub steps: usize,
 }
 
-struct Work<'a> {
-    logits: &'a mut [f64],
-    p: &'a mut [f64],
-    tails: &'a mut [f64],
-    column: &'a mut [f64],
-    u: &'a mut [f64],
-    r: &'a mut [f64],
-    a_r: &'a mut [f64],
-    delta: &'a mut [f64],
-    a_delta: &'a mut [f64],
-    trial: &'a mut [f64],
-    factor: &'a mut [f64],
-    a_factor: &'a mut [f64],
-    system: &'a mut [f64],
-    y: &'a mut [f64],
-}
+/// Once a step moves no logit by more than this, what is left of the error is its square: rounding. (The third derivative of
+/// log-sum-exp along $h$ is at most $2 \lVert h \rVert_\infty$ times the second.)
+pub(super) const LAST: f64 = 1e-8;
 
 impl FixedPoint {
     /// The problem in the $K-1$ coordinates of `basis`.
@@ -68,8 +54,9 @@ impl FixedPoint {
 
     /// How many numbers of scratch [`FixedPoint::solve`] takes.
     pub fn scratch_len(&self) -> usize {
-        let (k, m, c) = (self.classes, self.dimension(), self.classes - 1);
-        4 * k + 6 * m + 2 * m * c + c * c + c
+        let (k, c) = (self.classes, self.classes - 1);
+        let own = 8 * k + 3 * c + c * c;
+        own + self.basis.as_ref().map_or(0, |_| k * k + 2 * k)
     }
 
     /// $Vz$, or $z$ itself.
@@ -99,117 +86,240 @@ impl FixedPoint {
 
     /// Writes the solution to `z` and its by-products to `scratch`. `a` is column-major, symmetric.
     pub fn solve<'a>(&self, a: &[f64], g: &[f64], z: &mut [f64], scratch: &'a mut [f64]) -> Solution<'a> {
-        const MAX_STEPS: usize = 200;
-        let (m, c) = (self.dimension(), self.classes - 1);
-        let a = columns(a, m, m);
-        let mut work = self.layout(scratch);
-        let w = &mut work;
-
-        // Start at u = σ(g).
-        z.copy_from_slice(g);
-        self.probabilities(z, w.logits, w.p);
-        self.reduce(w.p, w.u);
-        multiply(a, w.u, z);
-        let scale = max_abs(g);
-        for (z, g) in z.iter_mut().zip(g) {
-            *z = g - *z;
-        }
-
-        let mut steps = 0;
-        let mut last_step = f64::INFINITY;
-        loop {
-            // r = u - s(z), the gradient of f up to the factor A.
-            self.probabilities(z, w.logits, w.p);
-            self.reduce(w.p, w.delta);
-            for ((r, u), s) in w.r.iter_mut().zip(&*w.u).zip(&*w.delta) {
-                *r = u - s;
-            }
-            self.covariance_factor(w.p, w.factor, w.tails, w.column);
-            if steps == MAX_STEPS {
-                break;
-            }
-            // M = I + CᵀAC;  M y = CᵀAr;  δ = Cy - r;  Aδ = ACy - Ar.
-            multiply(a, w.r, w.a_r);
-            product(columns_mut(w.a_factor, m, c), Into::Replace, 1.0, a, columns(w.factor, m, c));
-            let factor = columns(w.factor, m, c);
-            let a_factor = columns(w.a_factor, m, c);
-            product(columns_mut(w.system, c, c), Into::Replace, 1.0, factor.transpose(), a_factor);
-            for j in 0..c {
-                w.system[j * c + j] += 1.0;
-            }
-            product(columns_mut(w.y, c, 1), Into::Replace, 1.0, factor.transpose(), columns(w.a_r, m, 1));
-            let definite = linalg::cholesky(w.system, c);
-            debug_assert!(definite, "I + CᵀAC has eigenvalues >= 1");
-            linalg::solve_lower(w.system, c, w.y, 1);
-            linalg::solve_lower_transposed(w.system, c, w.y, 1);
-            product(columns_mut(w.delta, m, 1), Into::Replace, 1.0, factor, columns(w.y, c, 1));
-            product(columns_mut(w.a_delta, m, 1), Into::Replace, 1.0, a_factor, columns(w.y, c, 1));
-            axpy(-1.0, w.r, w.delta);
-            axpy(-1.0, w.a_r, w.a_delta);
-
-            let step = max_abs(w.a_delta);
-            let tau = if step <= 0.5 { 1.0 } else { self.step_size(z, w) };
-            for (z, a_delta) in z.iter_mut().zip(&*w.a_delta) {
-                *z -= tau * a_delta;
-            }
-            axpy(tau, w.delta, w.u);
-            steps += 1;
-            // The step is the error; once it stops halving, rounding is all that is left of it.
-            let a_u = z.iter().zip(g).fold(0.0, |max: f64, (z, g)| max.max((g - z).abs()));
-            let converged = step <= 4.0 * f64::EPSILON * scale.max(a_u);
-            if converged || (step < 1e-3 && step > 0.5 * last_step) {
-                self.probabilities(z, w.logits, w.p);
-                self.covariance_factor(w.p, w.factor, w.tails, w.column);
-                break;
-            }
-            last_step = step;
-        }
-        Solution { probabilities: work.p, factor: work.factor, steps }
-    }
-
-    /// An inexact line search on the derivative along the step, h(τ) = ⟨u + τδ - s(z - τAδ), Aδ⟩, which increases in τ.
-    /// (Differences of f itself would cancel.)
-    fn step_size(&self, z: &[f64], w: &mut Work<'_>) -> f64 {
-        let start = dot(w.r, w.a_delta);
-        let slope = |tau: f64| {
-            for ((trial, z), a_delta) in w.trial.iter_mut().zip(z).zip(&*w.a_delta) {
-                *trial = z - tau * a_delta;
-            }
-            self.expand(w.trial, w.logits);
-            softmax(w.logits, w.column);
-            self.reduce(w.column, w.trial);
-            let mut total = 0.0;
-            for (((u, delta), s), a_delta) in w.u.iter().zip(&*w.delta).zip(&*w.trial).zip(&*w.a_delta) {
-                total += (u + tau * delta - s) * a_delta;
-            }
-            total
-        };
-        inexact_step(start, slope)
-    }
-
-    fn probabilities(&self, z: &[f64], logits: &mut [f64], p: &mut [f64]) {
-        self.expand(z, logits);
-        softmax(logits, p);
-    }
-
-    fn layout<'a>(&self, scratch: &'a mut [f64]) -> Work<'a> {
-        let (k, m, c) = (self.classes, self.dimension(), self.classes - 1);
+        let k = self.classes;
         let rest = &mut { scratch };
-        Work {
-            logits: take(rest, k),
-            p: take(rest, k),
-            tails: take(rest, k),
-            column: take(rest, k),
-            u: take(rest, m),
-            r: take(rest, m),
-            a_r: take(rest, m),
-            delta: take(rest, m),
-            a_delta: take(rest, m),
-            trial: take(rest, m),
-            factor: take(rest, m * c),
-            a_factor: take(rest, m * c),
-            system: take(rest, c * c),
+        let p = take(rest, k);
+        let steps = match &self.basis {
+            None => {
+                quick_softmax(g, p);
+                newton(a, g, z, p, rest)
+            }
+            Some(basis) => {
+                let (full_a, full_g, full_z) = (take(rest, k * k), take(rest, k), take(rest, k));
+                basis.expand_symmetric(a, full_a, rest);
+                basis.expand(g, full_g);
+                quick_softmax(full_g, p);
+                let steps = newton(full_a, full_g, full_z, p, rest);
+                basis.reduce(full_z, z);
+                basis.expand(z, full_z);
+                softmax(full_z, p);
+                steps
+            }
+        };
+        Solution { probabilities: p, steps }
+    }
+
+    /// The same in the logits themselves, from a guess `p` of $\sigma(z)$, where the solution's is left. Returns the steps.
+    ///
+    /// # Panics
+    /// If this is the problem in the coordinates of a basis.
+    pub fn solve_from(
+        &self,
+        a: &[f64],
+        g: &[f64],
+        z: &mut [f64],
+        p: &mut [f64],
+        scratch: &mut [f64],
+    ) -> usize {
+        assert!(self.basis.is_none(), "a guess is one of all logits");
+        newton(a, g, z, p, scratch)
+    }
+}
+
+struct Work<'a> {
+    u: &'a mut [f64],
+    r: &'a mut [f64],
+    a_r: &'a mut [f64],
+    delta: &'a mut [f64],
+    a_delta: &'a mut [f64],
+    trial: &'a mut [f64],
+    trial_p: &'a mut [f64],
+    s: &'a mut [f64],
+    b_s: &'a mut [f64],
+    y: &'a mut [f64],
+    system: &'a mut [f64],
+}
+
+impl<'a> Work<'a> {
+    fn new(k: usize, scratch: &'a mut [f64]) -> Self {
+        let (c, rest) = (k - 1, &mut { scratch });
+        Self {
+            u: take(rest, k),
+            r: take(rest, k),
+            a_r: take(rest, k),
+            delta: take(rest, k),
+            a_delta: take(rest, k),
+            trial: take(rest, k),
+            trial_p: take(rest, k),
+            s: take(rest, c),
+            b_s: take(rest, c),
             y: take(rest, c),
+            system: take(rest, c * c),
+        }
+    }
+}
+
+/// Writes the solution to `z` and its $\sigma$ to `p`, which holds the $u$ to start from. Returns the steps.
+fn newton(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
+    const MAX_STEPS: usize = 200;
+    let w = &mut Work::new(g.len(), scratch);
+    w.u.copy_from_slice(p);
+    multiply(a, w.u, z);
+    for (z, g) in z.iter_mut().zip(g) {
+        *z = g - *z;
+    }
+    let scale = max_abs(g);
+    let mut last_step = f64::INFINITY;
+    for steps in 0..MAX_STEPS {
+        quick_softmax(z, p);
+        // r = u - σ(z), the gradient of f up to the factor A.
+        for ((r, u), p) in w.r.iter_mut().zip(&*w.u).zip(&*p) {
+            *r = u - p;
+        }
+        direction(a, p, w);
+        multiply(a, w.delta, w.a_delta);
+        let step = max_abs(w.a_delta);
+        let tau = if step <= 0.5 { 1.0 } else { step_size(z, w) };
+        axpy(-tau, w.a_delta, z);
+        axpy(tau, w.delta, w.u);
+        // The step is the error; once it stops halving, rounding is all that is left of it.
+        let a_u = z.iter().zip(g).fold(0.0, |max: f64, (z, g)| max.max((g - z).abs()));
+        let converged = step <= LAST.max(4.0 * f64::EPSILON * scale.max(a_u));
+        if converged || (step < 1e-3 && step > 0.5 * last_step) {
+            softmax(z, p);
+            return steps + 1;
+        }
+        last_step = step;
+    }
+    softmax(z, p);
+    MAX_STEPS
+}
+
+/// Newton's step $\delta$ in $u$, from $r$.
+///
+/// With the most probable class as the reference, let $s$ be the roots of the other probabilities, $D = \mathrm{diag}(s)$ and
+/// $\tilde A_{ij} = A_{ij} - A_{i*} - A_{*j} + A_{**}$. Their covariance is $FF^\top$ with $F = D(I - \beta ss^\top)$ and
+/// $\beta = 1/(1 + \sqrt{p_*})$, so that $M = I + F^\top \tilde A F$ costs $O(K^2)$, nothing of it cancels, and
+/// $\delta = F M^{-1} F^\top (Ar)_{\cdot - *} - r$ for the others.
+fn direction(a: &[f64], p: &[f64], w: &mut Work<'_>) {
+    let (k, c) = (p.len(), p.len() - 1);
+    multiply(a, w.r, w.a_r);
+    let top = argmax(p);
+    let beta = 1.0 / (1.0 + p[top].sqrt());
+    let others = || (0..k).filter(|class| *class != top);
+    for (s, class) in w.s.iter_mut().zip(others()) {
+        *s = p[class].sqrt();
+    }
+    // B = DÃD, all of it, column by column.
+    let reference = &a[top * k..][..k];
+    let corner = reference[top];
+    for ((column, class), s) in w.system.chunks_exact_mut(c).zip(others()).zip(&*w.s) {
+        let own = &a[class * k..][..k];
+        let shift = corner - own[top];
+        let (before, after) = column.split_at_mut(top);
+        let entry = |row: usize| own[row] - reference[row] + shift;
+        before.iter_mut().enumerate().for_each(|(row, b)| *b = s * entry(row));
+        after.iter_mut().enumerate().for_each(|(row, b)| *b = s * entry(top + 1 + row));
+        column.iter_mut().zip(&*w.s).for_each(|(b, s)| *b *= s);
+    }
+    // M = I + (I - βssᵀ) B (I - βssᵀ)
+    multiply(w.system, w.s, w.b_s);
+    let square = dot_in_lanes(w.s, w.b_s);
+    for (s, b_s) in w.s.iter().zip(&mut *w.b_s) {
+        *b_s = beta * (*b_s - 0.5 * beta * square * s);
+    }
+    for (at, column) in w.system.chunks_exact_mut(c).enumerate() {
+        let (s_at, b_at) = (w.s[at], w.b_s[at]);
+        for ((m, s), b_s) in column[at..].iter_mut().zip(&w.s[at..]).zip(&w.b_s[at..]) {
+            *m -= s * b_at + b_s * s_at;
+        }
+        column[at] += 1.0;
+    }
+    // y = M⁻¹ (I - βssᵀ) D (Ar)
+    for ((y, s), class) in w.y.iter_mut().zip(&*w.s).zip(others()) {
+        *y = s * (w.a_r[class] - w.a_r[top]);
+    }
+    deflate(beta, w.s, w.y);
+    divide(w.system, w.y);
+    deflate(beta, w.s, w.y);
+    let mut total = 0.0;
+    for ((y, s), class) in w.y.iter().zip(&*w.s).zip(others()) {
+        let f_y = s * y;
+        total += f_y;
+        w.delta[class] = f_y - w.r[class];
+    }
+    w.delta[top] = -total - w.r[top];
+}
+
+/// `y -= beta s (s · y)`.
+fn deflate(beta: f64, s: &[f64], y: &mut [f64]) {
+    let scale = beta * dot_in_lanes(s, y);
+    for (y, s) in y.iter_mut().zip(s) {
+        *y -= scale * s;
+    }
+}
+
+/// `y = m⁻¹ y` for the symmetric `m`, of which the lower triangle is read, with eigenvalues >= 1: no pivot is smaller, and
+/// where rounding says so it is wrong. `m` is destroyed.
+fn divide(m: &mut [f64], y: &mut [f64]) {
+    /// From here on the linear-algebra crate is faster.
+    const LARGE: usize = 40;
+    let side = y.len();
+    if side >= LARGE && linalg::cholesky(m, side) {
+        linalg::solve_lower(m, side, y, 1);
+        linalg::solve_lower_transposed(m, side, y, 1);
+        return;
+    }
+    for at in 0..side {
+        let (known, own) = m.split_at_mut(at * side);
+        let own = &mut own[..side];
+        for column in known.chunks_exact(side) {
+            let scale = column[at];
+            for (own, other) in own[at..].iter_mut().zip(&column[at..]) {
+                *own -= scale * other;
+            }
+        }
+        let inverse = 1.0 / own[at].max(1.0).sqrt();
+        own[at] = inverse;
+        own[at + 1..].iter_mut().for_each(|entry| *entry *= inverse);
+        // L y' = y on the way.
+        y[at] *= inverse;
+        let done = y[at];
+        for (y, l) in y[at + 1..].iter_mut().zip(&own[at + 1..]) {
+            *y -= done * l;
+        }
+    }
+    for at in (0..side).rev() {
+        let column = &m[at * side..][..side];
+        let later: f64 = column[at + 1..].iter().zip(&y[at + 1..]).map(|(l, y)| l * y).sum();
+        y[at] = (y[at] - later) * column[at];
+    }
+}
+
+/// An inexact line search on the derivative along the step, h(τ) = ⟨u + τδ - s(z - τAδ), Aδ⟩, which increases in τ.
+/// (Differences of f itself would cancel.)
+fn step_size(z: &[f64], w: &mut Work<'_>) -> f64 {
+    let start = dot_in_lanes(w.r, w.a_delta);
+    let slope = |tau: f64| {
+        for ((trial, z), a_delta) in w.trial.iter_mut().zip(z).zip(&*w.a_delta) {
+            *trial = z - tau * a_delta;
+        }
+        quick_softmax(w.trial, w.trial_p);
+        let mut total = 0.0;
+        for (((u, delta), s), a_delta) in w.u.iter().zip(&*w.delta).zip(&*w.trial_p).zip(&*w.a_delta) {
+            total += (u + tau * delta - s) * a_delta;
+        }
+        total
+    };
+    inexact_step(start, slope)
+}
+
+/// `out = a x` for a symmetric `a`.
+fn multiply(a: &[f64], x: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    for (column, x) in a.chunks_exact(x.len()).zip(x) {
+        for (out, a) in out.iter_mut().zip(column) {
+            *out += x * a;
         }
     }
 }
@@ -233,14 +343,10 @@ pub(super) fn inexact_step(start: f64, mut slope: impl FnMut(f64) -> f64) -> f64
     low.max(f64::EPSILON)
 }
 
-fn multiply(a: faer::MatRef<'_, f64>, x: &[f64], out: &mut [f64]) {
-    let m = x.len();
-    product(columns_mut(out, m, 1), Into::Replace, 1.0, a, columns(x, m, 1));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::vector::dot;
     use crate::testing::{assert_close, items, numbers, vector};
     use proptest::prelude::*;
 
@@ -285,9 +391,6 @@ mod tests {
         problem.expand(&z, &mut logits);
         softmax(&logits, &mut p);
         assert_eq!(solution.probabilities, p);
-        let (mut factor, mut tails, mut column) = ([0.0; 4], [0.0; 3], [0.0; 3]);
-        problem.covariance_factor(&p, &mut factor, &mut tails, &mut column);
-        assert_eq!(solution.factor, factor);
     }
 
     /// A positive semidefinite matrix of `side` whose norm is about 10^`magnitude`, singular where `rank` < `side`.

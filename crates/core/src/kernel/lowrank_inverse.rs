@@ -155,7 +155,7 @@ impl LowRankInverse {
         let q = self.blocks;
         self.columns(x, y, scratch);
         self.gram(x, y, gram);
-        if !is_semidefinite(gram, &mut scratch[..q * q]) {
+        if !is_semidefinite(gram, 1.0, &mut scratch[..q * q]) {
             y.fill(0.0);
             gram.fill(0.0);
         }
@@ -352,13 +352,14 @@ impl Ahead {
     }
 }
 
-/// Whether the symmetric `gram` $= N$ of $q \times q$ numbers has a diagonal of no sign, and $I + N$ is positive definite;
-/// `system` is room for as much.
-pub(super) fn is_semidefinite(gram: &[f64], system: &mut [f64]) -> bool {
+/// Whether the symmetric `gram` $= N$ of $q \times q$ numbers has a diagonal of no sign, and $I + \kappa N$ is positive definite
+/// for `sharpness` $= \kappa$; `system` is room for as much.
+pub(super) fn is_semidefinite(gram: &[f64], sharpness: f64, system: &mut [f64]) -> bool {
     let q = gram.len().isqrt();
-    for (at, (entry, n)) in system.iter_mut().zip(gram).enumerate() {
-        *entry = n + f64::from(at % (q + 1) == 0);
+    for (entry, n) in system.iter_mut().zip(gram) {
+        *entry = sharpness * n;
     }
+    system.iter_mut().step_by(q + 1).for_each(|entry| *entry += 1.0);
     gram.iter().step_by(q + 1).all(|n| *n >= 0.0) && cholesky(system, q)
 }
 

@@ -10,8 +10,9 @@ pub fn shrink(m: f64, h: f64) -> f64 {
     let target = m.abs();
     let mut s = (target / (1.0 + 0.5 * h)).max(target - h);
     for _ in 0..MAX_STEPS {
-        let tail = (-s).exp();
-        let tanh = -(-s).exp_m1() / (1.0 + tail);
+        let rest = (-s).exp_m1();
+        let tail = 1.0 + rest;
+        let tanh = -rest / (1.0 + tail);
         let slope = 1.0 + 2.0 * h * tail / ((1.0 + tail) * (1.0 + tail));
         let step = ((target - s) - h * tanh) / slope;
         s += step;

@@ -1,7 +1,8 @@
-//! What learners with quadratic surrogates keep: $A^{-1}$, and a vector $b$ that grows along the same rows.
+//! What learners with quadratic surrogates keep: $A^{-1}$, and a vector $b$ that grows along the same rows, or several of them.
 //!
 //! A round needs $N = (I \otimes x)^\top A^{-1} (I \otimes x)$ and $h = (I \otimes x)^\top A^{-1} b$, and then takes
-//! $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\,M$, and $b \leftarrow b + c \otimes x$.
+//! $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\,M$, and $b \leftarrow b + c \otimes x$. Further vectors $b$
+//! of the same $A$ have an $h$ and a $c$ of their own, and cost little.
 //!
 //! Rows that were prepared go through a `GramBlock`, which never touches a vector of length $n$; others through
 //! [`LowRankInverse`], one at a time. Both give the same numbers up to rounding.
@@ -20,7 +21,11 @@ use crate::state::Tensor;
 #[derive(Clone, Debug)]
 pub struct SecondOrder {
     inverse: LowRankInverse,
+    /// How many vectors $b$ there are, which follow each other.
+    vectors: usize,
     b: Vec<f64>,
+    /// How many times $N$ matters to the learner: see [`SecondOrder::project`].
+    sharpness: f64,
     block: GramBlock,
 }
 
@@ -31,13 +36,13 @@ const TAG: usize = 2;
 pub struct Projection<'a> {
     /// $N$, $q \times q$, symmetric to the bit.
     pub gram: &'a mut [f64],
-    /// $h$, length $q$.
+    /// $h$, length $q$ for every vector.
     pub image: &'a mut [f64],
 }
 
 /// What a round teaches, see [`SecondOrder::absorb`].
 pub struct Lesson<'a> {
-    /// $c$, length $q$.
+    /// $c$, length $q$ for every vector.
     pub coefficients: &'a [f64],
     /// $M$, $q \times q$, column-major.
     pub mix: &'a [f64],
@@ -46,9 +51,22 @@ pub struct Lesson<'a> {
 impl SecondOrder {
     /// $A = \lambda I$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$, and $b = 0$.
     pub fn new(blocks: usize, features: usize, regularization: f64) -> Self {
+        Self::with_vectors(blocks, features, regularization, 1, 1.0)
+    }
+
+    /// The same with `vectors` of them, for a learner that multiplies $N$ by up to `sharpness`.
+    pub fn with_vectors(
+        blocks: usize,
+        features: usize,
+        regularization: f64,
+        vectors: usize,
+        sharpness: f64,
+    ) -> Self {
         Self {
             inverse: LowRankInverse::new(blocks, features, regularization, blocks),
-            b: vec![0.0; blocks * features],
+            vectors,
+            b: vec![0.0; vectors * blocks * features],
+            sharpness,
             block: GramBlock::default(),
         }
     }
@@ -60,7 +78,7 @@ impl SecondOrder {
 
     fn kept(&self) -> usize {
         let (n, q) = (self.inverse.side(), self.inverse.blocks());
-        TAG + q * q + q + n * q
+        TAG + q * q + self.vectors * q + n * q
     }
 
     /// How many numbers of scratch [`SecondOrder::project`] takes.
@@ -73,13 +91,13 @@ impl SecondOrder {
     /// [`SecondOrder::absorb`] reuses.
     ///
     /// All of it is 0 where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16 times larger in some direction
-    /// than in others, as after a huge row, $N$ may come out indefinite. Learners, which rely on its being semidefinite,
-    /// then see a direction that is known.
+    /// than in others, as after a huge row, $N$ may come out indefinite. Learners, which rely on its being semidefinite
+    /// after it was multiplied by their `sharpness`, then see a direction that is known.
     pub fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Projection<'a> {
         let (n, q) = (self.inverse.side(), self.inverse.blocks());
         let rest = &mut { scratch };
         let (tag, gram) = (take(rest, TAG), take(rest, q * q));
-        let (image, y) = (take(rest, q), take(rest, n * q));
+        let (image, y) = (take(rest, self.vectors * q), take(rest, n * q));
         let rest = std::mem::take(rest);
         match self.inverse.find(x).filter(|_| self.block.is_live()) {
             Some(at) => {
@@ -92,12 +110,13 @@ impl SecondOrder {
                     self.block.correct(x, self.inverse.prepared().1, self.inverse.next(), y, rest);
                 }
                 self.inverse.gram(x, y, gram);
-                let b = columns(&self.b, n, 1);
-                product(columns_mut(image, q, 1), Into::Replace, 1.0, columns(y, n, q).transpose(), b);
+                let b = columns(&self.b, n, self.vectors);
+                let image = columns_mut(image, q, self.vectors);
+                product(image, Into::Replace, 1.0, columns(y, n, q).transpose(), b);
                 tag.fill(0.0);
             }
         }
-        if !is_semidefinite(gram, &mut rest[..q * q]) {
+        if !is_semidefinite(gram, self.sharpness, &mut rest[..q * q]) {
             [tag, &mut *gram, &mut *image, y].into_iter().for_each(|part| part.fill(0.0));
         }
         Projection { gram, image }
@@ -124,11 +143,11 @@ impl SecondOrder {
         }
         if tag[0] > 0.0 {
             let (at, (gram, rest)) = (tag[1] as usize, rest.split_at(q * q));
-            self.block.absorb(at, self.inverse.next(), gram, &rest[..q], lesson);
+            self.block.absorb(at, self.inverse.next(), gram, &rest[..self.vectors * q], lesson);
             self.inverse.expect(at + 1);
         } else {
             self.settle();
-            self.inverse.downdate(&rest[q * q + q..][..n * q], lesson.mix);
+            self.inverse.downdate(&rest[q * q + self.vectors * q..][..n * q], lesson.mix);
         }
     }
 
@@ -161,15 +180,17 @@ impl SecondOrder {
         self.settle();
         if self.inverse.prepare(coming) {
             let (rows, products) = self.inverse.prepared();
-            self.block.start(rows, products, &self.b, self.inverse.blocks(), self.inverse.lookahead());
+            let (blocks, most) = (self.inverse.blocks(), self.inverse.lookahead());
+            self.block.start(rows, products, (&self.b, self.vectors), blocks, most);
         }
     }
 
-    /// $b^\top A^{-1} b$, at the cost of a pass over the inverse.
+    /// $b^\top A^{-1} b$ for the first vector, at the cost of a pass over the inverse.
     pub fn square(&self) -> f64 {
-        let mut image = vec![0.0; self.b.len()];
-        self.inverse.apply(&self.b, &mut image);
-        dot(&self.b, &image) - self.block.square(self.inverse.next() * self.inverse.blocks())
+        let b = &self.b[..self.inverse.side()];
+        let mut image = vec![0.0; b.len()];
+        self.inverse.apply(b, &mut image);
+        dot(b, &image) - self.block.square(self.inverse.next() * self.inverse.blocks())
     }
 
     /// $A$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no positive definite $A^{-1}$.
@@ -193,6 +214,29 @@ impl SecondOrder {
         true
     }
 
+    /// Forgets: what $A$ has beyond $\lambda I$, and every $b$, shrink to the part `keep`. $\lambda$ is that of the beginning, and
+    /// the cost is that of two inversions; nothing changes where rounding has left no positive definite $A$.
+    pub fn discount(&mut self, keep: f64, regularization: f64) {
+        self.settle();
+        let Some(mut a) = self.inverse.precision() else { return };
+        a.iter_mut().for_each(|entry| *entry *= keep);
+        a.iter_mut()
+            .step_by(self.inverse.side() + 1)
+            .for_each(|entry| *entry += (1.0 - keep) * regularization);
+        if self.inverse.set_precision(a) {
+            self.b.iter_mut().for_each(|b| *b *= keep);
+        }
+    }
+
+    /// Adds `change` times the identity to $A$, at the cost of two inversions. Returns false, and changes nothing, if that leaves
+    /// no positive definite matrix.
+    pub fn shift(&mut self, change: f64) -> bool {
+        self.settle();
+        let Some(mut a) = self.inverse.precision() else { return false };
+        a.iter_mut().step_by(self.inverse.side() + 1).for_each(|entry| *entry += change);
+        self.inverse.set_precision(a)
+    }
+
     /// $n = qd$.
     pub fn side(&self) -> usize {
         self.inverse.side()
@@ -200,13 +244,20 @@ impl SecondOrder {
 
     /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new diagonal.
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64) {
+        self.grow_vectors(blocks, features, regularization, self.vectors);
+    }
+
+    /// The same, with `vectors` from now on: new ones, appended, are 0.
+    pub fn grow_vectors(&mut self, blocks: usize, features: usize, regularization: f64, vectors: usize) {
         self.settle();
-        let old = self.inverse.features();
-        let mut b = vec![0.0; blocks * features];
-        for (old, new) in self.b.chunks_exact(old).zip(b.chunks_exact_mut(features)) {
-            new[..old.len()].copy_from_slice(old);
+        let (n, old) = (self.inverse.side(), self.inverse.features());
+        let mut b = vec![0.0; vectors * blocks * features];
+        for (b, vector) in self.b.chunks_exact(n).zip(b.chunks_exact_mut(blocks * features)) {
+            for (old, new) in b.chunks_exact(old).zip(vector.chunks_exact_mut(features)) {
+                new[..old.len()].copy_from_slice(old);
+            }
         }
-        self.b = b;
+        (self.b, self.vectors) = (b, vectors);
         self.inverse.grow(blocks, features, regularization, blocks);
     }
 

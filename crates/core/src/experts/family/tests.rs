@@ -36,7 +36,7 @@ fn assert_same(got: &[Vec<f64>], want: &[Vec<f64>]) {
 fn a_family_of_one_is_folklore() {
     for (classes, shared) in [(4, false), (2, false), (2, true)] {
         let rows = unit_rows(3, 60, 5);
-        let mut family = Family::new(classes, 5, Expansion::Plain, shared, 0.7, &[0.2]);
+        let mut family = Family::new(classes, 5, Expansion::Plain, shared, (0.7, 0.0), &[0.2]);
         let values = Values::from([
             ("regularization".to_owned(), Value::from(0.7 * 0.2)),
             ("curvature".to_owned(), Value::from(0.2)),
@@ -57,7 +57,7 @@ fn a_family_of_one_is_folklore() {
 
 #[test]
 fn products_are_features() {
-    let (rows, expansion) = (unit_rows(4, 40, 4), Expansion::Products { radius: 1.0 });
+    let (rows, expansion) = (unit_rows(4, 40, 4), Expansion::Products);
     let wide: Vec<Vec<f64>> = rows
         .iter()
         .map(|x| {
@@ -67,8 +67,8 @@ fn products_are_features() {
         })
         .collect();
     for shared in [false, true] {
-        let mut family = Family::new(3, 4, expansion, shared, 0.1, &[0.5, 0.1]);
-        let mut plain = Family::new(3, 10, Expansion::Plain, shared, 0.1, &[0.5, 0.1]);
+        let mut family = Family::new(3, 4, expansion, shared, (0.1, 0.0), &[0.5, 0.1]);
+        let mut plain = Family::new(3, 10, Expansion::Plain, shared, (0.1, 0.0), &[0.5, 0.1]);
         assert_same(&played(&mut family, &rows, false), &played(&mut plain, &wide, false));
     }
 }
@@ -77,7 +77,39 @@ fn products_are_features() {
 fn kept_predictions_teach_as_much() {
     let rows = unit_rows(5, 40, 4);
     for shared in [false, true] {
-        let family = || Family::new(3, 4, Expansion::Products { radius: 1.0 }, shared, 0.1, &[0.5, 0.1]);
+        let family = || Family::new(3, 4, Expansion::Products, shared, (0.1, 0.0), &[0.5, 0.1]);
         assert_same(&played(&mut family(), &rows, true), &played(&mut family(), &rows, false));
     }
+}
+
+/// A matrix and gradients that shrink are those of rows and slopes that count less: after 64 rounds and their forgetting, the
+/// next forecast is that of a family in which every round weighed as much.
+#[test]
+fn forgetting_is_weighing_less() {
+    let rows = unit_rows(6, 65, 3);
+    let keep = (1.0f64 - 0.01).powi(EVERY as i32);
+    for shared in [false, true] {
+        let mut forgetful = Family::new(3, 3, Expansion::Plain, shared, (0.1, 0.01), &[0.2]);
+        let forecasts = played(&mut forgetful, &rows, false);
+        let mut weighed = Family::new(3, 3, Expansion::Plain, shared, (0.1, 0.0), &[0.2]);
+        let mut at = weighed.prediction();
+        for (t, x) in rows.iter().enumerate() {
+            let x = Features::Dense(x);
+            weighed.predict(x, &mut at);
+            if t == 64 {
+                assert_same(&forecasts[t..], &[at.members[0].probabilities.clone()]);
+            }
+            // The same slopes: touching the loss where the other did.
+            at.probabilities.copy_from_slice(&forecasts[t]);
+            at.members[0].probabilities.copy_from_slice(&forecasts[t]);
+            at.members[0].set_scores_to_logarithms();
+            center(&mut at.members[0].scores);
+            weighed.update(x, Target::class((t * t + t / 3) % 3).weighted(keep), &at);
+        }
+    }
+}
+
+fn center(scores: &mut [f64]) {
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+    scores.iter_mut().for_each(|score| *score -= mean);
 }

@@ -8,7 +8,7 @@
 //! $$ (I \otimes x_t)^\top A^{-1} (I \otimes x_t) = N_{tt} - \sum_s E_{ts} E_{ts}^\top, \tag{2} $$
 //! $$ (I \otimes x_t)^\top A^{-1} b = g_t - \sum_s E_{ts} f_s, \qquad g = Z^\top b, \quad f = F^\top b. \tag{3} $$
 //!
-//! At the end $F = ZT$ is one product, for the upper triangular (by blocks)
+//! (3) is for every vector $b$ alike: $g$ and $f$ have as many columns. At the end $F = ZT$ is one product, for the upper triangular (by blocks)
 //! $T_s = \bigl(I_s - \sum_{r<s} T_r E_{sr}^\top\bigr) M_s$. Rows are learnt in their order; one that is skipped has $M = 0$.
 
 use super::Lesson;
@@ -24,6 +24,8 @@ const AT_ONCE: usize = 48;
 #[derive(Clone, Debug, Default)]
 pub(super) struct GramBlock {
     q: usize,
+    /// Vectors $b$.
+    vectors: usize,
     /// Prepared rows.
     len: usize,
     live: bool,
@@ -33,9 +35,9 @@ pub(super) struct GramBlock {
     gram: Vec<f64>,
     /// $T$, of the same shape.
     triangle: Vec<f64>,
-    /// $g$.
+    /// $g$, a column for every vector.
     image: Vec<f64>,
-    /// $f$.
+    /// $f$, of the same shape.
     shares: Vec<f64>,
     /// Room for a column of blocks.
     room: Vec<f64>,
@@ -64,20 +66,29 @@ impl GramBlock {
     /// How many numbers a block of at most `most` rows holds.
     #[cfg(test)]
     pub(super) fn most_numbers(most: usize, q: usize) -> usize {
-        2 * (most * q).pow(2) + 2 * most * q + most * q * q
+        2 * (most * q).pow(2) + 2 * most * q + most * q * q + q
     }
 
-    /// Starts with the prepared `rows`, one after the other, and their `products` $Z$; at most `most` rows ever.
-    pub(super) fn start(&mut self, rows: &[f64], products: &[f64], b: &[f64], q: usize, most: usize) {
-        let (n, d) = (b.len(), b.len() / q);
+    /// Starts with the prepared `rows`, one after the other, and their `products` $Z$, for vectors `b` of this number; at most
+    /// `most` rows ever.
+    pub(super) fn start(
+        &mut self,
+        rows: &[f64],
+        products: &[f64],
+        (b, vectors): (&[f64], usize),
+        q: usize,
+        most: usize,
+    ) {
+        let (n, d) = (b.len() / vectors, b.len() / vectors / q);
         (self.q, self.len, self.live, self.serial) = (q, rows.len() / d, true, self.serial + 1);
+        self.vectors = vectors;
         let side = self.side();
         for (vector, len) in [
             (&mut self.gram, most * q * most * q),
             (&mut self.triangle, most * q * most * q),
-            (&mut self.image, most * q),
-            (&mut self.shares, most * q),
-            (&mut self.room, most * q * q),
+            (&mut self.image, most * q * vectors),
+            (&mut self.shares, most * q * vectors),
+            (&mut self.room, most * q * q + q * vectors),
         ] {
             vector.resize(len, 0.0);
         }
@@ -87,22 +98,25 @@ impl GramBlock {
             let out = part_mut(&mut self.gram[k * side..], q * side, side, self.len);
             product(out, Into::Replace, 1.0, slab.transpose(), x);
         }
-        let image = columns_mut(&mut self.image, side, 1);
-        product(image, Into::Replace, 1.0, columns(products, n, side).transpose(), columns(b, n, 1));
+        let image = columns_mut(&mut self.image, side, vectors);
+        product(image, Into::Replace, 1.0, columns(products, n, side).transpose(), columns(b, n, vectors));
     }
 
     /// (2) and (3) for the prepared row `at`, no earlier than `next`.
     pub(super) fn project(&self, at: usize, next: usize, gram: &mut [f64], image: &mut [f64]) {
-        let (q, side, learnt) = (self.q, self.side(), next * self.q);
+        let (q, side, learnt, vectors) = (self.q, self.side(), next * self.q, self.vectors);
         let first = at * q;
         for (j, column) in gram.chunks_exact_mut(q).enumerate() {
             column.copy_from_slice(&self.gram[(first + j) * side + first..][..q]);
         }
-        image.copy_from_slice(&self.image[first..][..q]);
+        for (image, column) in image.chunks_exact_mut(q).zip(self.image.chunks_exact(side)) {
+            image.copy_from_slice(&column[first..][..q]);
+        }
         if learnt > 0 {
             let e = part(&self.gram[first..], side, q, learnt);
             product(columns_mut(gram, q, q), Into::Add, -1.0, e, e.transpose());
-            product(columns_mut(image, q, 1), Into::Add, -1.0, e, columns(&self.shares, learnt, 1));
+            let shares = part(&self.shares, side, learnt, vectors);
+            product(columns_mut(image, q, vectors), Into::Add, -1.0, e, shares);
         }
         for j in 0..q {
             for k in 0..j {
@@ -117,26 +131,28 @@ impl GramBlock {
         for skipped in next * q..first {
             self.gram[skipped * side + (skipped / q + 1) * q..][..side - (skipped / q + 1) * q].fill(0.0);
             self.triangle[skipped * side..][..side].fill(0.0);
-            self.shares[skipped] = 0.0;
+            self.shares[skipped..].iter_mut().step_by(side).for_each(|share| *share = 0.0);
         }
-        let (mix, c) = (columns(lesson.mix, q, q), columns(lesson.coefficients, q, 1));
+        let vectors = self.vectors;
+        let (mix, c) = (columns(lesson.mix, q, q), columns(lesson.coefficients, q, vectors));
         let later = side - first - q;
         let (learnt, column) = self.gram.split_at_mut(first * side);
 
         // g += N_{·s} c for later rows; f += E_s·ᵀ c for earlier ones; f_s = M_sᵀ (h + N c) with the N of now.
         if later > 0 {
             let fresh = part(&column[first + q..], side, later, q);
-            product(columns_mut(&mut self.image[first + q..], later, 1), Into::Add, 1.0, fresh, c);
+            product(part_mut(&mut self.image[first + q..], side, later, vectors), Into::Add, 1.0, fresh, c);
         }
-        let (earlier, own) = self.shares.split_at_mut(first);
         let e = part(&learnt[first.min(learnt.len())..], side, q, first);
         if first > 0 {
-            product(columns_mut(earlier, first, 1), Into::Add, 1.0, e.transpose(), c);
+            let earlier = part_mut(&mut self.shares, side, first, vectors);
+            product(earlier, Into::Add, 1.0, e.transpose(), c);
         }
-        let grown = &mut self.room[..q];
+        let grown = &mut self.room[..q * vectors];
         grown.copy_from_slice(image);
-        product(columns_mut(grown, q, 1), Into::Add, 1.0, columns(gram, q, q), c);
-        product(columns_mut(own, q, 1), Into::Replace, 1.0, mix.transpose(), columns(grown, q, 1));
+        product(columns_mut(grown, q, vectors), Into::Add, 1.0, columns(gram, q, q), c);
+        let own = part_mut(&mut self.shares[first..], side, q, vectors);
+        product(own, Into::Replace, 1.0, mix.transpose(), columns(grown, q, vectors));
 
         // T_s, above its diagonal block and in it.
         let (known, triangle) = self.triangle.split_at_mut(first * side);
@@ -207,7 +223,7 @@ impl GramBlock {
         product(columns_mut(y, n, q), Into::Add, -1.0, z, e.transpose());
     }
 
-    /// $\lVert F^\top b \rVert^2$ of the first `learnt` columns, 0 if the block has ended.
+    /// $\lVert F^\top b \rVert^2$ of the first vector and the first `learnt` columns, 0 if the block has ended.
     pub(super) fn square(&self, learnt: usize) -> f64 {
         if self.live { dot(&self.shares[..learnt], &self.shares[..learnt]) } else { 0.0 }
     }
