@@ -45,7 +45,11 @@ impl Claim {
         Self {
             says: says.into(),
             ours: number(ours),
-            difference: format!("{} below {}", number(limit - ours), number(limit)),
+            difference: if ours <= limit {
+                format!("{} below {}", number(limit - ours), number(limit))
+            } else {
+                format!("{} above {}", number(ours - limit), number(limit))
+            },
             holds: ours <= limit,
         }
     }

@@ -21,7 +21,7 @@ struct Config {
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config();
+    let config: Config = context.config()?;
     let mut points = Table::new(&["norm", "rounds", "curvature", "regret", "bound"]);
     let (mut claims, mut charts) = (Vec::new(), Vec::new());
     for (norm, share) in &config.streams {

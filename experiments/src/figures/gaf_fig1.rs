@@ -103,7 +103,7 @@ fn tuned(context: &Context<'_>, config: &Config, stored: &Stored) -> Result<Vec<
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config();
+    let config: Config = context.config()?;
     let files = FIGURES.iter().find(|figure| figure.name == "gaf-fig1").map_or(&[][..], |figure| figure.data);
     let mut outcome = Outcome {
         points: Table::new(&["data", "learner", "rounds", "quantile 0.25", "median", "quantile 0.75"]),
