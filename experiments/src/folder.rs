@@ -7,6 +7,7 @@ use std::path::Path;
 use noregret::replace::Replacement;
 use serde_json::{Value, json};
 
+use crate::outcome::cell_text;
 use crate::{ExperimentError, Figure, Options, Outcome, Size};
 
 /// Writes `NAME.md`, `NAME.csv`, `NAME.svg`, `NAME.png` and `NAME.json`, the configuration, to `folder`, which is made if
@@ -75,7 +76,9 @@ fn page(figure: &Figure, options: &Options<'_>, sizes: &Value, outcome: &Outcome
     out += "| what is claimed | our number | difference | holds |\n|---|---|---|---|\n";
     for claim in &outcome.claims {
         let holds = if claim.holds { "yes" } else { "**no**" };
-        let _ = writeln!(out, "| {} | {} | {} | {holds} |", claim.says, claim.ours, claim.difference);
+        let [says, ours, difference] =
+            [&claim.says, &claim.ours, &claim.difference].map(|text| cell_text(text));
+        let _ = writeln!(out, "| {says} | {ours} | {difference} | {holds} |");
     }
     for note in &outcome.notes {
         let _ = write!(out, "\n{note}\n");

@@ -247,7 +247,7 @@ fn style(at: usize) -> LineStyle {
 /// A number of a logarithmic axis, without an exponent where it can be read at a glance.
 fn plain(value: f64) -> String {
     let magnitude = value.abs();
-    if magnitude != 0.0 && !(0.9e-3..0.9e5).contains(&magnitude) {
+    if magnitude != 0.0 && !(0.9e-3..0.9e4).contains(&magnitude) {
         return format!("{value:.0e}");
     }
     // Powers of ten come out of logarithms, so that their last digits are noise.
@@ -277,7 +277,8 @@ mod tests {
             (0.001, "0.001"),
             (1e-4, "1e-4"),
             (99.999_999_99, "100"),
-            (1e4, "10000"),
+            (5000.0, "5000"),
+            (1e4, "1e4"),
             (-1e5, "-1e5"),
         ] {
             assert_eq!(plain(value), name);

@@ -173,7 +173,8 @@ fn a_browser_shows_it_on_a_phone_and_in_the_dark() {
     folder
         .run("compare rows.svm --learners ogd,folklore,ftrl,perceptron --report compare.html --quiet")
         .succeeded();
-    for name in ["run.html", "bandit.html", "compare.html"] {
+    folder.run("run rows.svm --report auto.html --limit 300 --quiet").succeeded();
+    for name in ["run.html", "bandit.html", "compare.html", "auto.html"] {
         // The page allows no scripts; the copy that is measured does.
         let measured = page(&folder, name)
             .replace("default-src 'none'; style-src", "script-src 'unsafe-inline'; style-src")

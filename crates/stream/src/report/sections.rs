@@ -180,8 +180,8 @@ impl Page<'_> {
         };
         let caption = match (self.certified, &self.comparator) {
             (Some(certified), Some(_)) => format!(
-                "The learner's total loss minus that of {}, found when the run was over. Certificate and bound are what \
-                 no predictor of that ball can exceed, at any time. {}.",
+                "The learner's total loss minus that of {}, found when the run was over. Against no predictor of that \
+                 ball is the regret ever above certificate or bound. {}.",
                 certified.comparator, certified.theorem
             ),
             _ => "What the regret can be at most: by the theorem, and by what the learner saw. A certified run \
