@@ -286,8 +286,11 @@ impl Page<'_> {
         }
         page.heading("Exploration");
         page.begin_row();
-        let lines = vec![line("", self.watch.curves.exploration())];
-        let chart = Chart { lines, ..over_rounds("probability") };
+        let points = self.watch.curves.exploration();
+        // A level is seen against 0.
+        let most = points.iter().map(|(_, probability)| *probability).fold(0.0, f64::max);
+        let y_range = (most > 0.0).then_some((0.0, 1.2 * most));
+        let chart = Chart { lines: vec![line("", points)], y_range, ..over_rounds("probability") };
         let caption = "The probability of playing another label than the greedy one, a mean over the rounds between points.";
         page.figure("Exploration", &inline(&chart, "probability of exploring over the rounds"), caption);
         page.end_row();
