@@ -29,6 +29,9 @@ pub enum ExperimentError {
     /// There is no comparator.
     #[error(transparent)]
     Comparator(#[from] ComparatorError),
+    /// A size that the figure does not have, or cannot have.
+    #[error("{0}")]
+    Size(String),
     /// None of the data is there.
     #[error("--data: a folder with {0} was needed")]
     NoData(String),

@@ -47,6 +47,8 @@ pub enum Size {
 pub struct Options<'a> {
     /// How much work is put into it.
     pub size: Size,
+    /// Sizes that are to be others than those of `size`, by name.
+    pub set: Vec<(String, Value)>,
     /// The folder of data.
     pub data: Option<PathBuf>,
     /// How many runs work at a time, at least 1. Never changes a result.
@@ -63,8 +65,8 @@ struct Context<'a> {
 
 impl Context<'_> {
     /// The sizes of this figure.
-    fn config<T: DeserializeOwned>(&self) -> T {
-        serde_json::from_value(self.config.clone()).expect("configurations are checked by a test")
+    fn config<T: DeserializeOwned>(&self) -> Result<T, ExperimentError> {
+        serde_json::from_value(self.config.clone()).map_err(|error| ExperimentError::Size(error.to_string()))
     }
 
     fn say(&self, text: &str) {
@@ -76,14 +78,37 @@ impl Figure {
     /// Makes the figure.
     ///
     /// # Errors
-    /// Data that are absent or cannot be read, parameters that a learner refuses.
+    /// Data that are absent or cannot be read, sizes that the figure does not have, parameters that a learner refuses.
     pub fn make(&self, options: &Options<'_>) -> Result<Outcome, ExperimentError> {
-        let config = self.config(options.size);
-        (self.run)(&Context { options, config })
+        (self.run)(&Context { options, config: self.config(options)? })
+    }
+
+    /// The configuration: that of the size, with what is set beside it.
+    ///
+    /// # Errors
+    /// What the figure does not have, or not of this kind.
+    pub fn config(&self, options: &Options<'_>) -> Result<Value, ExperimentError> {
+        let mut config = self.sizes(options.size);
+        for (name, value) in &options.set {
+            let names: Vec<String> =
+                config.as_object().into_iter().flat_map(|map| map.keys().cloned()).collect();
+            let Some(old) = config.get_mut(name) else {
+                let near = noregret::param::nearest(name, names.iter().map(String::as_str))
+                    .map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
+                let known = names.join(", ");
+                return Err(ExperimentError::Size(format!("has no size '{name}'{near}; it has {known}")));
+            };
+            if !is_like(value, old) {
+                let sentence = format!("{name}={value}: something like {old} was needed");
+                return Err(ExperimentError::Size(sentence));
+            }
+            *old = value.clone();
+        }
+        Ok(config)
     }
 
     /// The configuration of a size.
-    pub fn config(&self, size: Size) -> Value {
+    fn sizes(&self, size: Size) -> Value {
         let mut both: Value =
             serde_json::from_str(self.config).expect("configurations are checked by a test");
         both[match size {
@@ -91,6 +116,22 @@ impl Figure {
             Size::Full => "full",
         }]
         .take()
+    }
+}
+
+/// Whether a size can take the place of another: nothing empty, no 0 where there was none.
+fn is_like(new: &Value, old: &Value) -> bool {
+    match (new, old) {
+        (Value::Number(new), Value::Number(old)) => match (new.as_u64(), old.as_u64()) {
+            (Some(new), Some(old)) => new > 0 || old == 0,
+            (None, Some(_)) => false,
+            (_, None) if old.is_i64() => new.is_i64(),
+            (_, None) => new.as_f64().is_some_and(|new| new > 0.0 && new.is_finite()),
+        },
+        (Value::Array(new), Value::Array(old)) => {
+            !new.is_empty() && new.iter().all(|new| old.iter().any(|old| is_like(new, old)))
+        }
+        _ => false,
     }
 }
 
@@ -192,10 +233,28 @@ mod tests {
     fn both_sizes_have_the_same_fields() {
         for figure in FIGURES {
             let keys = |size| -> Vec<String> {
-                figure.config(size).as_object().expect("an object").keys().cloned().collect()
+                figure.sizes(size).as_object().expect("an object").keys().cloned().collect()
             };
             assert_eq!(keys(Size::Quick), keys(Size::Full), "{}", figure.name);
         }
         assert_eq!(find("soba-fig2").map(|figure| figure.name), Ok("soba-fig2"));
+    }
+
+    #[test]
+    fn sizes_can_be_set_one_by_one() {
+        let with = |name: &str, value: Value| {
+            let set = vec![(name.to_owned(), value)];
+            let options = Options { size: Size::Quick, set, data: None, threads: 1, say: &|_| {} };
+            find("soba-fig2").expect("there is").config(&options).map_err(|error| error.to_string())
+        };
+        assert_eq!(with("seeds", 3.into()).expect("fits")["seeds"], 3);
+        assert_eq!(with("exponents", vec![-2].into()).expect("fits")["exponents"][0], -2);
+        for (name, value) in
+            [("seeds", Value::from(0)), ("seeds", "x".into()), ("exponents", Vec::<i64>::new().into())]
+        {
+            let error = with(name, value).expect_err("does not fit");
+            assert!(error.starts_with(name) && error.contains("was needed"), "{error}");
+        }
+        assert!(with("seed", 3.into()).expect_err("unknown").contains("did you mean 'seeds'?"));
     }
 }

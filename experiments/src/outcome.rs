@@ -45,7 +45,11 @@ impl Claim {
         Self {
             says: says.into(),
             ours: number(ours),
-            difference: format!("{} below {}", number(limit - ours), number(limit)),
+            difference: if ours <= limit {
+                format!("{} below {}", number(limit - ours), number(limit))
+            } else {
+                format!("{} above {}", number(ours - limit), number(limit))
+            },
             holds: ours <= limit,
         }
     }
@@ -131,10 +135,16 @@ impl Table {
         }
         out += "\n";
         for row in &self.rows {
-            let _ = writeln!(out, "| {} |", row.join(" | "));
+            let cells: Vec<String> = row.iter().map(|cell| cell_text(cell)).collect();
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
         }
         out
     }
+}
+
+/// Text inside a table of Markdown.
+pub(crate) fn cell_text(text: &str) -> String {
+    text.replace('|', "\\|")
 }
 
 /// A number as people read it: four significant digits.
@@ -176,6 +186,8 @@ mod tests {
         table.push(vec!["a, b".to_owned(), "0.5".to_owned()]);
         assert_eq!(table.csv(), "learner,loss\n\"a, b\",0.5\n");
         assert_eq!(table.markdown(), "| learner | loss |\n|---|---:|\n| a, b | 0.5 |\n");
+        table.push(vec!["|w| <= 1".to_owned(), "1".to_owned()]);
+        assert!(table.markdown().ends_with("| \\|w\\| <= 1 | 1 |\n"));
     }
 
     #[test]

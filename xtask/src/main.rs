@@ -57,7 +57,7 @@ const PARQUET: &str = "--features=noregret-cli/parquet";
 fn test() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"], &[])?;
     // Without the optional parts, then with them.
-    cargo(&["clippy", "--workspace", "--quiet", "--", "-D", "warnings"], &[])?;
+    cargo(&["clippy", "--workspace", "--no-default-features", "--quiet", "--", "-D", "warnings"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", PARQUET, "--quiet", "--", "-D", "warnings"], &[])?;
     cargo(&["doc", "--workspace", "--no-deps", PARQUET, "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     // Nextest runs tests of different binaries side by side; the plain runner does without an installation.

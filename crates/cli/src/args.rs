@@ -63,6 +63,10 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Make a figure of the papers: data, runs, claims, pictures
     Reproduce(ReproduceArgs),
+    /// Show the public data sets, or download one
+    #[cfg(feature = "fetch")]
+    #[command(subcommand)]
+    Data(SetsCommand),
     /// Write completions for a shell
     Completions(CompletionsArgs),
 }
@@ -316,10 +320,10 @@ pub(crate) struct CompareArgs {
     /// Draw learning curves: .svg or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
-    /// Write a page with the curves and the table, to be looked at in a browser
+    /// Write a page with the curves of all losses and the table, to be looked at in a browser
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// What the curves show: error or log-loss over the window, running-error or running-log-loss over all rounds so far
+    /// What the curves of --plot show: error or log-loss over the window, running-error or running-log-loss over all rounds so far
     #[arg(long, value_name = "WHAT", default_value_t = Measure::Error)]
     pub(crate) curve: Measure,
     #[command(flatten)]
@@ -532,15 +536,47 @@ pub(crate) struct ReproduceArgs {
     /// Smaller, in minutes; fails if a claim does not hold
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Another size than the figure's own, as seeds=3 or grid=[0.1,1]; the page shows which there are
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
     /// The folder with the data sets that cannot be made on the spot
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
-    /// Where the results go, a folder for each figure
+    /// Where the results go
     #[arg(long, short, value_name = "FOLDER", default_value = "reproduced")]
     pub(crate) output: PathBuf,
     /// How many runs work at a time; never changes a result [default: as many as there are cores]
     #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
     pub(crate) threads: Option<usize>,
+}
+
+/// The subcommands of `noregret data`.
+#[cfg(feature = "fetch")]
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum SetsCommand {
+    /// Show the data sets: where they come from, under which terms, and whether they are there
+    List {
+        /// The folder of data
+        #[arg(long, value_name = "FOLDER", default_value = "data")]
+        data: PathBuf,
+    },
+    /// Download a data set from where it was published, check it, and make the files that `run` and `reproduce` read. What is
+    /// interrupted goes on where it stopped
+    Fetch(FetchArgs),
+}
+
+/// Arguments of `noregret data fetch`.
+#[cfg(feature = "fetch")]
+#[derive(Args, Clone, Debug)]
+pub(crate) struct FetchArgs {
+    /// The data set, see `noregret data list`
+    pub(crate) name: String,
+    /// The folder of data; what was downloaded stays in originals/
+    #[arg(long, value_name = "FOLDER", default_value = "data")]
+    pub(crate) data: PathBuf,
+    /// Download the files from this address, where they have the same names [default: where they were published]
+    #[arg(long, value_name = "URL")]
+    pub(crate) from: Option<String>,
 }
 
 /// Arguments of `noregret completions`.

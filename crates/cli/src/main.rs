@@ -4,6 +4,8 @@ mod abstention;
 mod args;
 mod cmd;
 mod comparison;
+#[cfg(feature = "fetch")]
+mod data;
 mod facts;
 mod failure;
 mod note;
@@ -50,6 +52,8 @@ fn main() -> ExitCode {
         Command::Demo(args) => cmd::demo::run(args),
         Command::Trace(args) => cmd::trace::run(args),
         Command::Reproduce(args) => cmd::reproduce::run(args),
+        #[cfg(feature = "fetch")]
+        Command::Data(command) => cmd::data::run(command),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut script);

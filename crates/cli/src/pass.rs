@@ -52,7 +52,7 @@ pub(crate) struct Run {
     /// The members' weights at the end.
     pub(crate) weights: Vec<(String, f64)>,
     pub(crate) score: Score,
-    pub(crate) curve: Option<Curve>,
+    pub(crate) curves: Vec<Curve>,
     /// Time that it spent learning.
     pub(crate) seconds: f64,
 }
@@ -66,7 +66,7 @@ pub(crate) fn draws(entry: &Entry) -> bool {
 pub(crate) fn run_all(
     args: &StreamArgs,
     candidates: Vec<Candidate>,
-    measure: Option<Measure>,
+    measures: &[Measure],
 ) -> Result<Comparison, Failure> {
     let seeds = |entry: &Entry| if draws(entry) { args.repeats } else { 1 };
     let count = candidates.iter().fold(0, |count: u64, one| count.saturating_add(seeds(one.entry)));
@@ -109,7 +109,8 @@ pub(crate) fn run_all(
             });
             of.push((at, seed, encoder));
             let floor = args.exploration_floor;
-            entrants.push(Entrant { learner, encoder, options, floor, sink: measure.map(Curve::new) });
+            let sink = measures.iter().map(|measure| Curve::new(*measure)).collect();
+            entrants.push(Entrant { learner, encoder, options, floor, sink });
         }
     }
     if args.exploration_floor != 0.0
@@ -135,7 +136,7 @@ pub(crate) fn run_all(
     let finished = pass(&mut feed, entrants, &options, &mut |rows| progress.read(rows))
         .map_err(|error| pass_failure(args, &candidates, &of, error))?;
     let seconds = progress.finish();
-    let run = |(finished, (candidate, seed, encoder)): (Finished<Option<Curve>>, _)| Run {
+    let run = |(finished, (candidate, seed, encoder)): (Finished<Vec<Curve>>, _)| Run {
         candidate,
         seed,
         encoder,
@@ -145,7 +146,7 @@ pub(crate) fn run_all(
         numbers: finished.learner.numbers().into_iter().collect(),
         weights: finished.learner.weights(),
         score: finished.score,
-        curve: finished.sink,
+        curves: finished.sink,
         seconds: finished.worked.as_secs_f64().max(1e-9),
     };
     let runs: Vec<Run> = finished.into_iter().zip(of).map(run).collect();
@@ -159,7 +160,7 @@ pub(crate) fn run_all(
 }
 
 /// Says what was decided.
-fn announce(stream: &Stream<'_>, encoder: &Encoder, entrants: &[Entrant<Option<Curve>>], threads: usize) {
+fn announce(stream: &Stream<'_>, encoder: &Encoder, entrants: &[Entrant<Vec<Curve>>], threads: usize) {
     let mut decisions = stream.decisions(encoder);
     let threads = counted(threads as u64, "thread");
     decisions.push(("runs", format!("{}, {threads}", counted(entrants.len() as u64, "run"))));

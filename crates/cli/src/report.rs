@@ -83,6 +83,7 @@ impl RunPage {
             watch: &self.watch,
             labels: (0..classes).map(|class| labels.name(Label::from(class)).into_owned()).collect(),
             decisions: self.decisions,
+            abstention: summary.abstention.as_ref().filter(|report| report.coverage < 1.0),
             certified,
             comparator,
             summary: serde_json::to_value(summary).expect("plain numbers"),

@@ -144,7 +144,8 @@ impl Abstention {
         }
     }
 
-    fn curve(&self) -> Vec<Point> {
+    /// Risk against coverage in steps of about 1 %, as in [`Report::curve`].
+    pub fn curve(&self) -> Vec<Point> {
         let mut curve: Vec<Point> = Vec::new();
         let (mut rounds, mut errors) = (0, 0.0);
         for (count, wrong) in self.cells.iter().rev().filter(|(count, _)| *count > 0) {

@@ -91,6 +91,11 @@ impl Curve {
         Self { measure, every: 1, points: Vec::new() }
     }
 
+    /// What it shows.
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
     /// The points: rounds, and the measure after them.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points

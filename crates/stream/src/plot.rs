@@ -154,16 +154,15 @@ impl Chart {
             .with_x_label(self.x_label.as_str())
             .with_y_label(self.y_label.as_str());
         if self.x_scale == Scale::Log {
-            layout = layout.with_log_x();
+            layout = layout.with_log_x().with_x_tick_format(TickFormat::Custom(Arc::new(plain)));
         }
         match self.y_scale {
             Scale::Linear => {}
-            Scale::Log => layout = layout.with_log_y(),
+            Scale::Log => {
+                layout = layout.with_log_y().with_y_tick_format(TickFormat::Custom(Arc::new(plain)));
+            }
             Scale::SymLog => {
-                let name = |place: f64| {
-                    let value = Scale::SymLog.value(place.round());
-                    if value.abs() < 1e4 { format!("{value:.0}") } else { format!("{value:.0e}") }
-                };
+                let name = |place: f64| plain(Scale::SymLog.value(place.round()));
                 layout = layout.with_y_tick_step(1.0).with_y_tick_format(TickFormat::Custom(Arc::new(name)));
             }
         }
@@ -235,13 +234,25 @@ impl Figure {
     }
 }
 
+/// Line styles that can be told apart at a glance.
+const DASHES: [&str; 6] = ["", "9 5", "2 4", "12 4 2 4", "18 5", "6 3 2 3 2 3"];
+
 fn style(at: usize) -> LineStyle {
-    match at % 4 {
-        0 => LineStyle::Solid,
-        1 => LineStyle::Dashed,
-        2 => LineStyle::DashDot,
-        _ => LineStyle::Dotted,
+    match DASHES[at % DASHES.len()] {
+        "" => LineStyle::Solid,
+        dashes => LineStyle::Custom(dashes.to_owned()),
     }
+}
+
+/// A number of a logarithmic axis, without an exponent where it can be read at a glance.
+fn plain(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude != 0.0 && !(0.9e-3..0.9e4).contains(&magnitude) {
+        return format!("{value:.0e}");
+    }
+    // Powers of ten come out of logarithms, so that their last digits are noise.
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -257,6 +268,22 @@ mod tests {
         }
         assert_eq!(Scale::SymLog.place(-100.0), -3.0);
         assert!(!Scale::Log.shows(0.0) && Scale::SymLog.shows(0.0) && !Scale::Linear.shows(f64::NAN));
+    }
+
+    #[test]
+    fn numbers_of_logarithmic_axes_are_plain() {
+        for (value, name) in [
+            (0.5, "0.5"),
+            (0.001, "0.001"),
+            (1e-4, "1e-4"),
+            (99.999_999_99, "100"),
+            (5000.0, "5000"),
+            (1e4, "1e4"),
+            (-1e5, "-1e5"),
+        ] {
+            assert_eq!(plain(value), name);
+        }
+        assert_eq!(plain(0.0), "0");
     }
 
     #[test]

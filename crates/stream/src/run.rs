@@ -74,6 +74,13 @@ impl<S: Sink> Sink for Option<S> {
     }
 }
 
+/// Several observers, or none.
+impl<S: Sink> Sink for Vec<S> {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.iter_mut().try_for_each(|sink| sink.observe(outcome, score))
+    }
+}
+
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

@@ -24,7 +24,7 @@ struct Config {
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config();
+    let config: Config = context.config()?;
     let source = adversarial(config.rounds, 1.0, config.seed);
     let mut points = Table::new(&["learner", "x", "logit"]);
     let (mut lines, mut claims) = (Vec::new(), Vec::new());

@@ -63,7 +63,7 @@ fn played(rounds: u64, chi: f64, seed: u64, nodes: u64) -> Result<Played, Experi
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config();
+    let config: Config = context.config()?;
     let mut jobs = Vec::new();
     // The longest first: they decide when the last thread is done.
     for rounds in config.rounds.iter().rev() {

@@ -60,7 +60,7 @@ fn held(entry: &'static Entry, config: &Config) -> Result<Option<Held>, Experime
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config();
+    let config: Config = context.config()?;
     let entries: Vec<&Entry> =
         (ALGORITHMS.iter()).filter(|entry| entry.about.accepts.classes != Classes::Real).collect();
     let results = parallel(context.options.threads, &entries, |entry| held(entry, &config))?;

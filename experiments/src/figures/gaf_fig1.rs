@@ -103,7 +103,7 @@ fn tuned(context: &Context<'_>, config: &Config, stored: &Stored) -> Result<Vec<
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config();
+    let config: Config = context.config()?;
     let files = FIGURES.iter().find(|figure| figure.name == "gaf-fig1").map_or(&[][..], |figure| figure.data);
     let mut outcome = Outcome {
         points: Table::new(&["data", "learner", "rounds", "quantile 0.25", "median", "quantile 0.75"]),
@@ -169,16 +169,19 @@ fn chart(set: &str, tuned: &[Tuned], outcome: &mut Outcome) -> Chart {
     }
 }
 
+/// The paper: "the performance of GAF is similar to the one of ONS when the number of samples is high", and "more stable than ONS
+/// which leads sometimes (vehicle and segment) to better performance when there are few samples".
 fn claims(set: &str, tuned: &[Tuned]) -> Vec<Claim> {
     let of = |name: &str| tuned.iter().find(|one| one.name == name).expect("all are tuned");
     let (gaf, ons, folklore) = (of("gaf"), of("ons"), of("folklore"));
     let after = |rounds: f64| gaf.median_after(rounds) / ons.median_after(rounds);
-    // Early losses are noisy: the worst that the learner did within the first hundred rounds says whether it is steady.
-    let worst = |one: &Tuned| {
-        let early = one.quantile(0.75).into_iter().filter(|(rounds, _)| (10.0..=100.0).contains(rounds));
-        early.map(|(_, loss)| loss).fold(0.0, f64::max)
+    // How far the repetitions are apart while samples are few.
+    let spread = |one: &Tuned| -> f64 {
+        let quartiles = one.quantile(0.25).into_iter().zip(one.quantile(0.75));
+        let early = quartiles.filter(|((rounds, _), _)| (10.0..=100.0).contains(rounds));
+        early.map(|((_, low), (_, high))| high - low).sum()
     };
-    vec![
+    let mut claims = vec![
         Claim::between(
             format!("{set}: with many samples GAF is about ONS (loss at the end over that of ONS)"),
             after(f64::INFINITY),
@@ -187,17 +190,23 @@ fn claims(set: &str, tuned: &[Tuned]) -> Vec<Claim> {
         ),
         Claim::at_most(
             format!(
-                "{set}: with few samples GAF is the steadier (largest third quartile in rounds 10 to 100, over that of ONS)"
+                "{set}: with few samples GAF is more stable (distance of the quartiles in rounds 10 to 100, over that of ONS)"
             ),
-            worst(gaf) / worst(ons),
-            1.02,
+            spread(gaf) / spread(ons),
+            1.0,
         ),
-        Claim::at_most(
-            format!(
-                "{set}: FOLKLORE (not in the paper), untuned, is within half of the tuned ONS (loss over that of ONS)"
-            ),
-            folklore.median_after(f64::INFINITY) / ons.median_after(f64::INFINITY),
-            1.5,
-        ),
-    ]
+    ];
+    if matches!(set, "vehicle" | "segment") {
+        claims.push(Claim::at_most(
+            format!("{set}: with few samples GAF is better (loss after 100 rounds over that of ONS)"),
+            after(100.0),
+            1.0,
+        ));
+    }
+    claims.push(Claim::at_most(
+        format!("{set}: FOLKLORE (not in the paper), untuned, is within half of the tuned ONS (loss over that of ONS)"),
+        folklore.median_after(f64::INFINITY) / ons.median_after(f64::INFINITY),
+        1.5,
+    ));
+    claims
 }

@@ -2,7 +2,6 @@
 //! and with larger ones.
 
 use noregret::loss::gap::Surrogate;
-use noregret_stream::plot::Figure;
 use serde::Deserialize;
 
 use super::bandit::{COLUMNS, Sweep, Swept, charts, sets, sweep};
@@ -76,11 +75,10 @@ fn learners(config: &Config, classes: usize, radius: f64) -> Vec<Sweep> {
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config();
+    let config: Config = context.config()?;
     let (sets, mut notes) = sets(context, config.rows, config.real_rows)?;
     let mut outcome = Outcome { points: Table::new(&COLUMNS), ..Outcome::default() };
     outcome.summary = Table::new(&["data", "learner", "best exploration", "error"]);
-    let (mut upper, mut lower) = (Vec::new(), Vec::new());
     for set in &sets {
         let source = set.source();
         context.say(&format!("{}: {} rows", set.name, source.rows()));
@@ -102,21 +100,22 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
         };
         let best: Vec<String> = LOSSES.iter().filter_map(|(_, loss, _)| best(loss)).collect();
         let shown = swept.into_iter().filter(|one| !one.name.contains(", ") || best.contains(&one.name));
+        // A line keeps its name from set to set, whatever the step size.
+        let shown = shown.map(|one| match one.name.split_once(", ") {
+            Some((loss, _)) => Swept { name: format!("gaptron-{loss}"), ..one },
+            None => one,
+        });
         let shown: Vec<Swept> = shown.collect();
-        let [over_rates, over_time] = charts(set.name, &shown, &mut outcome.points);
-        upper.push(over_rates);
-        lower.push(over_time);
+        outcome.figure.charts.extend(charts(set.name, problem.classes, &shown, &mut outcome.points));
     }
     notes.push(
-        "The charts show every loss at its best multiple of the theorem's step size. Nothing is projected: the ball is out of reach. With \
+        "The charts show every loss at its best multiple of the theorem's step size, the table has all of them. Nothing is projected: the ball is out of reach. With \
          the theorem's step size the greedy rule is good early, and the gap map keeps exploring until margins reach 1."
             .to_owned(),
     );
     outcome.notes = notes;
-    let columns = upper.len();
-    upper.append(&mut lower);
-    outcome.figure =
-        Figure { title: "Gaptron against other bandit learners".to_owned(), columns, charts: upper };
+    outcome.figure.title = "Gaptron against other bandit learners".to_owned();
+    outcome.figure.columns = 2;
     Ok(outcome)
 }
 
@@ -126,7 +125,7 @@ fn claims(set: &str, swept: &[Swept], config: &Config) -> Vec<Claim> {
     for (rows, named, learner, expected, tolerance) in REFERENCE {
         if let (true, Some(ours)) = (*named == set && *rows == config.rows, error(learner)) {
             claims.push(Claim::near(
-                format!("{set}: {learner} has error {expected}"),
+                format!("{set}: {learner} has error {expected} (an independent implementation)"),
                 ours,
                 *expected,
                 *tolerance,

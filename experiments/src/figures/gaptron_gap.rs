@@ -25,7 +25,7 @@ struct Config {
 const ETA: f64 = 0.125;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config();
+    let config: Config = context.config()?;
     let margins = grid(-1.5, 1.5, config.points);
     let loss = |z: f64| smooth_hinge(z);
     let squared_step = |z: f64| ETA / 2.0 * smooth_hinge_slope(z).powi(2);

@@ -16,7 +16,7 @@ struct Config {
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config();
+    let config: Config = context.config()?;
     let margins = grid(-1.0, 1.5, config.points);
     let mut points = Table::new(&["eta", "margin", "loss"]);
     let mut lines = Vec::new();

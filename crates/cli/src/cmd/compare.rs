@@ -14,29 +14,34 @@ use crate::pass::{Comparison, Run, run_all};
 use crate::plot::PlotFile;
 use crate::progress::Mode;
 use crate::report::PageFile;
-use crate::sweep::{Candidate, candidates};
+use crate::sweep::candidates;
 
 /// Runs all candidates, and shows how they did.
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let candidates = candidates(&args.learners, &args.set)?;
-    let draws_curve = |candidate: &Candidate| args.curve.axis(candidate.entry.about.forecast).is_some();
-    let wants_curves = args.plot.is_some() || args.report.is_some();
-    if wants_curves && !candidates.iter().any(draws_curve) {
+    let has = |measure: Measure| {
+        candidates.iter().any(|candidate| measure.axis(candidate.entry.about.forecast).is_some())
+    };
+    if args.plot.is_some() && !has(args.curve) {
         return Err(Failure::usage(format!("--curve {}: none of the learners has that loss", args.curve)));
     }
+    // The plot is of one of them, the page has all.
+    let drawn = |measure: &Measure| {
+        args.report.is_some() && has(*measure) || args.plot.is_some() && *measure == args.curve
+    };
+    let measures: Vec<Measure> = Measure::ALL.into_iter().filter(drawn).collect();
     let plot = args.plot.as_deref().map(|path| PlotFile::open("--plot", path)).transpose()?;
     let report = args.report.as_deref().map(PageFile::open).transpose()?;
-    let comparison = run_all(&args.stream, candidates, wants_curves.then_some(args.curve))?;
+    let comparison = run_all(&args.stream, candidates, &measures)?;
     let order = order(&comparison, args.sort);
     let mode = Mode::of(&args.stream);
-    if wants_curves {
-        let chart = chart(&comparison, &order, args.curve, args);
-        if let Some(plot) = plot {
-            plot.write(&chart)?;
-        }
-        if let Some(report) = report {
-            report.write(&page(&comparison, &order, &chart))?;
-        }
+    if let Some(plot) = plot {
+        plot.write(&chart(&comparison, &order, args.curve, args))?;
+    }
+    if let Some(report) = report {
+        let charts: Vec<Chart> =
+            measures.iter().map(|measure| chart(&comparison, &order, *measure, args)).collect();
+        report.write(&page(&comparison, &order, &charts))?;
     }
     if mode == Mode::Json {
         return json(&comparison, &args.stream).map_err(Failure::output);
@@ -74,22 +79,24 @@ fn chart(comparison: &Comparison, order: &[usize], measure: Measure, args: &Comp
         title: format!("{file}: {axis} {span}"),
         x_label: "rounds".to_owned(),
         y_label: axis.to_owned(),
-        lines: drawn.into_iter().take(Chart::MOST_LINES).map(|at| line(comparison, at)).collect(),
+        lines: drawn.into_iter().take(Chart::MOST_LINES).map(|at| line(comparison, at, measure)).collect(),
         ..Chart::default()
     }
 }
 
-/// The page of `--report`: the curves, and the numbers of the table.
-fn page(comparison: &Comparison, order: &[usize], chart: &Chart) -> String {
+/// The page of `--report`: curves of all losses, and the numbers of the table.
+fn page(comparison: &Comparison, order: &[usize], charts: &[Chart]) -> String {
     let mut page = Document::new(
         "Learners compared",
         "Every row was predicted by every learner before its label was seen, in one pass over the data.",
     );
-    page.figure(
-        &chart.title,
-        &inline(chart, &chart.title),
-        "Shades reach from the least to the greatest of the seeds.",
-    );
+    let banded = charts.iter().flat_map(|chart| &chart.lines).any(|line| !line.band.is_empty());
+    let caption = if banded { "Shades reach from the least to the greatest of the seeds." } else { "" };
+    page.begin_row();
+    for chart in charts {
+        page.figure(&chart.title, &inline(chart, &chart.title), caption);
+    }
+    page.end_row();
     let mut header = vec!["learner".to_owned()];
     let shown = |at: usize, measure| {
         let spread = comparison.measured(at, measure);
@@ -105,16 +112,23 @@ fn page(comparison: &Comparison, order: &[usize], chart: &Chart) -> String {
         })
         .collect();
     page.table(&header, &rows);
-    let curves: Vec<_> = chart
-        .lines
+    let curves = |chart: &Chart| -> Vec<_> {
+        let object =
+            |line: &Line| object!({ "learner": line.name, "points": line.points, "band": line.band });
+        chart.lines.iter().map(object).collect()
+    };
+    let charts: Vec<_> = charts
         .iter()
-        .map(|line| object!({ "learner": line.name, "points": line.points, "band": line.band }))
+        .map(|chart| object!({ "title": chart.title, "x": chart.x_label, "y": chart.y_label, "curves": curves(chart) }))
         .collect();
-    page.finish(&object!({ "x": chart.x_label, "y": chart.y_label, "curves": curves, "columns": header, "rows": rows }))
+    page.finish(&object!({ "charts": charts, "columns": header, "rows": rows }))
 }
 
-fn line(comparison: &Comparison, candidate: usize) -> Line {
-    let points = |run: &Run| run.curve.as_ref().map_or(&[][..], |curve| curve.points()).to_vec();
+fn line(comparison: &Comparison, candidate: usize, measure: Measure) -> Line {
+    let points = |run: &Run| {
+        let curve = run.curves.iter().find(|curve| curve.measure() == measure);
+        curve.map_or(&[][..], |curve| curve.points()).to_vec()
+    };
     let curves: Vec<Vec<(f64, f64)>> = comparison.runs_of(candidate).map(points).collect();
     let (mut mean, mut band) = (Vec::new(), Vec::new());
     for (at, (round, _)) in curves[0].iter().enumerate() {

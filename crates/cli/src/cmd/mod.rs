@@ -1,6 +1,8 @@
 //! The subcommands, one file each.
 
 pub(crate) mod compare;
+#[cfg(feature = "fetch")]
+pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod generate;

@@ -43,7 +43,7 @@ pub(crate) fn repeat(args: &RunArgs) -> Result<(), Failure> {
         )));
     }
     let candidate = Candidate { entry: wanted.entry, settings: wanted.settings, varied: Vec::new() };
-    let comparison = run_all(stream, vec![candidate], None)?;
+    let comparison = run_all(stream, vec![candidate], &[])?;
     if stream.json {
         return json(&comparison, stream).map_err(Failure::output);
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::thread::available_parallelism;
 
 use noregret_experiments::{ExperimentError, FIGURES, Figure, Options, Outcome, Size, find, folder};
+use serde_json::Value;
 
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
@@ -16,9 +17,13 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         Some("all") => FIGURES.iter().collect(),
         Some(name) => vec![find(name).map_err(Failure::usage)?],
     };
-    let size = if args.quick { Size::Quick } else { Size::Full };
+    let set = args.set.iter().map(|text| setting(text)).collect::<Result<Vec<_>, _>>()?;
+    if let (false, [_, _, ..]) = (set.is_empty(), figures.as_slice()) {
+        return Err(Failure::usage("--set: figures have sizes of their own; name one figure"));
+    }
     let options = Options {
-        size,
+        size: if args.quick { Size::Quick } else { Size::Full },
+        set,
         data: args.data.clone(),
         threads: args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)),
         say: &|text| note(format_args!("{text}")),
@@ -28,13 +33,13 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         note(format_args!("{}: {} ({})", figure.name, figure.summary, figure.paper));
         let failure = |error: ExperimentError| match error {
             ExperimentError::Param(error) => Failure::usage(format!("{}: {error}", figure.name)),
+            ExperimentError::Size(error) => Failure::usage(format!("--set: {} {error}", figure.name)),
             error => Failure::data(format!("{}: {error}", figure.name)),
         };
         let outcome = figure.make(&options).map_err(failure)?;
-        let into = args.output.join(figure.name);
-        folder::write(figure, size, &outcome, &into).map_err(failure)?;
+        folder::write(figure, &options, &outcome, &args.output).map_err(failure)?;
         print(figure, &outcome).map_err(Failure::output)?;
-        note(format_args!("The page is {}.", into.join(format!("{}.md", figure.name)).display()));
+        note(format_args!("The page is {}.", args.output.join(format!("{}.md", figure.name)).display()));
         let fails = outcome.claims.iter().filter(|claim| !claim.holds);
         broken.extend(fails.map(|claim| format!("{}: {}", figure.name, claim.says)));
     }
@@ -45,6 +50,15 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
             counted(broken.len() as u64, "claim")
         ))),
     }
+}
+
+/// A size of a figure, as `NAME=VALUE` with a value of JSON.
+fn setting(text: &str) -> Result<(String, Value), Failure> {
+    let value = text.split_once('=').and_then(|(name, value)| {
+        let value = serde_json::from_str(value).ok()?;
+        Some((name.to_owned(), value))
+    });
+    value.ok_or_else(|| Failure::usage(format!("--set {text}: NAME=NUMBER or NAME=[NUMBER,…] was needed")))
 }
 
 fn list() -> std::io::Result<()> {

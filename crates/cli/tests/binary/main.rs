@@ -10,6 +10,8 @@ mod bandit_log;
 mod batch_model;
 mod certify;
 mod compare;
+#[cfg(feature = "fetch")]
+mod data;
 mod demo;
 mod evaluate;
 mod experts;

@@ -63,6 +63,21 @@ fn the_numbers_are_those_of_the_run() {
     }
 }
 
+/// The curve of `--abstain-cost` and that of the page are the same, and the page has the run's own place on it.
+#[test]
+fn coverage_and_risk_are_those_of_abstaining() {
+    let folder = stream(3);
+    let summary = folder.summary("rows.svm --learner folklore --abstain-cost 0.2 --report page.html");
+    let (page, curve) = (page(&folder, "page.html"), summary["abstention"]["curve"].as_array().unwrap());
+    let drawn = data(&page)["coverage_risk"].as_array().unwrap().clone();
+    assert!(drawn.len() > 5);
+    assert_eq!(drawn.len(), curve.len());
+    for (drawn, point) in drawn.iter().zip(curve) {
+        assert_eq!((&drawn[0], &drawn[1]), (&point["coverage"], &point["risk"]));
+    }
+    assert!(page.contains(">this run<") && page.contains("abstained by a cost of 0.2"));
+}
+
 #[test]
 fn learners_have_the_sections_that_mean_something_for_them() {
     let folder = stream(3);
@@ -79,7 +94,14 @@ fn learners_have_the_sections_that_mean_something_for_them() {
     assert!(!perceptron.contains("Exploration") && !perceptron.contains("Calibration"));
     folder.run("compare rows.svm --learners ogd,folklore --report compare.html --quiet").succeeded();
     let compare = page(&folder, "compare.html");
-    assert_eq!(data(&compare)["curves"].as_array().unwrap().len(), 2);
+    // Error and log-loss, each over the window and over all rounds.
+    let charts = data(&compare)["charts"].as_array().unwrap().clone();
+    assert_eq!(charts.len(), 4);
+    assert!(charts.iter().all(|chart| chart["curves"].as_array().unwrap().len() == 2));
+    folder.run("compare rows.svm --learners ogd,perceptron --report compare.html --quiet").succeeded();
+    let charts = data(&page(&folder, "compare.html"))["charts"].as_array().unwrap().clone();
+    let lines: Vec<usize> = charts.iter().map(|chart| chart["curves"].as_array().unwrap().len()).collect();
+    assert_eq!(lines, [2, 1, 2, 1], "the Perceptron has no log-loss");
 }
 
 #[test]
@@ -151,7 +173,8 @@ fn a_browser_shows_it_on_a_phone_and_in_the_dark() {
     folder
         .run("compare rows.svm --learners ogd,folklore,ftrl,perceptron --report compare.html --quiet")
         .succeeded();
-    for name in ["run.html", "bandit.html", "compare.html"] {
+    folder.run("run rows.svm --report auto.html --limit 300 --quiet").succeeded();
+    for name in ["run.html", "bandit.html", "compare.html", "auto.html"] {
         // The page allows no scripts; the copy that is measured does.
         let measured = page(&folder, name)
             .replace("default-src 'none'; style-src", "script-src 'unsafe-inline'; style-src")

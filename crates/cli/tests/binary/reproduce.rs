@@ -25,13 +25,13 @@ fn reproduce(name: &str) {
     let ran = folder.run(&arguments).succeeded();
     assert!(ran.stdout.lines().count() >= 3 && !ran.stdout.contains("FAILS"), "{}", ran.stdout);
     for file in [
-        "config.json",
+        &format!("{name}.json"),
         &format!("{name}.csv"),
         &format!("{name}.svg"),
         &format!("{name}.png"),
         &format!("{name}.md"),
     ] {
-        assert!(!folder.read(&format!("reproduced/{name}/{file}")).is_empty(), "{file}");
+        assert!(!folder.read(&format!("reproduced/{file}")).is_empty(), "{file}");
     }
 }
 
@@ -93,6 +93,12 @@ fn figures_are_listed_and_unknown_ones_named() {
     let ran = folder.run("reproduce soba-fig3");
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("did you mean 'soba-fig"), "{}", ran.stderr);
+    folder
+        .run("reproduce soba-fig1 --quick --set point=3")
+        .failed(1, "--set: soba-fig1 has no size 'point' (did you mean 'points'?); it has etas, points");
+    folder
+        .run("reproduce all --set points=3")
+        .failed(1, "--set: figures have sizes of their own; name one figure");
     folder.run("reproduce gaf-fig1 --quick").failed(
         2,
         "gaf-fig1: --data: a folder with vehicle.scale.libsvm.gz, shuttle.scale.libsvm.gz, segment.scale.libsvm.gz was needed",

@@ -8,6 +8,7 @@ use super::html::{Document, grouped};
 use super::svg::inline;
 use super::trust::Trust;
 use super::watch::Watch;
+use crate::abstain::Report;
 use crate::certify::Certified;
 use crate::plot::{Chart, Line, Scale};
 use crate::score::Rates;
@@ -24,6 +25,8 @@ pub struct Page<'a> {
     pub labels: Vec<String>,
     /// What was decided before the run, as (subject, sentence).
     pub decisions: Vec<(String, String)>,
+    /// What abstaining came to, for a run that abstained.
+    pub abstention: Option<&'a Report>,
     /// The verdict, for a certified run.
     pub certified: Option<&'a Certified>,
     /// What the comparator had lost after each of [`Watch::promised_rounds`].
@@ -177,8 +180,8 @@ impl Page<'_> {
         };
         let caption = match (self.certified, &self.comparator) {
             (Some(certified), Some(_)) => format!(
-                "The learner's total loss minus that of {}, found when the run was over. Certificate and bound are what \
-                 no predictor of that ball can exceed, at any time. {}.",
+                "The learner's total loss minus that of {}, found when the run was over. Against no predictor of that \
+                 ball is the regret ever above certificate or bound. {}.",
                 certified.comparator, certified.theorem
             ),
             _ => "What the regret can be at most: by the theorem, and by what the learner saw. A certified run \
@@ -255,15 +258,25 @@ impl Page<'_> {
         );
         page.figure("Calibration", &inline(&chart, "frequency of right labels by probability"), &caption);
         let error = last.rates.error_rate.unwrap_or_default();
+        let mut lines = vec![line("learner", trust.risk()), line("best order", Trust::least_risk(error))];
+        let mut caption =
+            "The error rate if only the surest rounds were answered and the others passed to somebody else; \
+            with the best order, all errors come last."
+                .to_owned();
+        if let Some((report, risk)) = self.abstention.and_then(|report| Some((report, report.risk?))) {
+            lines.push(line("this run", vec![(report.coverage, risk)]));
+            let (rule, asked) = (report.rule, report.asked);
+            let answered = 100.0 * report.coverage;
+            caption +=
+                &format!(" This run, which abstained by a {rule} of {asked}, answered {answered:.1} %.");
+        }
         let chart = Chart {
             x_label: "share of the rounds answered, surest first".to_owned(),
             y_label: "error rate among them".to_owned(),
-            lines: vec![line("learner", trust.risk()), line("best order", Trust::least_risk(error))],
+            lines,
             ..Chart::default()
         };
-        let caption = "The error rate if only the surest rounds were answered and the others passed to somebody else; \
-            with the best order, all errors come last.";
-        page.figure("Coverage and risk", &inline(&chart, "error rate by share of rounds answered"), caption);
+        page.figure("Coverage and risk", &inline(&chart, "error rate by share of rounds answered"), &caption);
         page.end_row();
     }
 
@@ -273,8 +286,11 @@ impl Page<'_> {
         }
         page.heading("Exploration");
         page.begin_row();
-        let lines = vec![line("", self.watch.curves.exploration())];
-        let chart = Chart { lines, ..over_rounds("probability") };
+        let points = self.watch.curves.exploration();
+        // A level is seen against 0.
+        let most = points.iter().map(|(_, probability)| *probability).fold(0.0, f64::max);
+        let y_range = (most > 0.0).then_some((0.0, 1.2 * most));
+        let chart = Chart { lines: vec![line("", points)], y_range, ..over_rounds("probability") };
         let caption = "The probability of playing another label than the greedy one, a mean over the rounds between points.";
         page.figure("Exploration", &inline(&chart, "probability of exploring over the rounds"), caption);
         page.end_row();

@@ -11,8 +11,7 @@ const HEIGHT: f64 = 290.0;
 /// Above the plot: the name of the y axis. Below: marks and name of the x axis.
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 42.0;
-/// Width of a letter, and height of a line of text.
-const LETTER: f64 = 6.6;
+/// Height of a line of text.
 const LEADING: f64 = 15.0;
 /// Names of lines are cut here.
 const LONGEST_NAME: usize = 22;
@@ -41,16 +40,10 @@ impl<'a> Frame<'a> {
             Some((from, to)) => Axis::between(chart.y_scale, from, to, 5),
             None => Axis::fit(chart.y_scale, points().map(|(_, y)| *y).chain(bands), 5),
         };
-        let widest = y.ticks().iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
-        let names = chart.lines.iter().map(|line| shortened(&line.name).chars().count());
-        let longest = if chart.lines.len() > 1 { names.max().unwrap_or(0) } else { 0 };
-        Self {
-            chart,
-            x,
-            y,
-            left: 14.0 + LETTER * widest as f64,
-            right: WIDTH - if longest > 0 { 14.0 + LETTER * longest as f64 } else { 14.0 },
-        }
+        let widest = y.ticks().iter().map(|(_, name)| width(name)).fold(0.0, f64::max);
+        let names = chart.lines.iter().map(|line| width(&shortened(&line.name)));
+        let longest = if chart.lines.len() > 1 { names.fold(0.0, f64::max) } else { 0.0 };
+        Self { chart, x, y, left: 10.0 + widest, right: WIDTH - 14.0 - longest }
     }
 
     fn x(&self, value: f64) -> f64 {
@@ -169,6 +162,19 @@ impl<'a> Frame<'a> {
             );
         }
     }
+}
+
+/// How wide a text is at most, in the widest of the common fonts.
+fn width(text: &str) -> f64 {
+    let of = |letter: char| match letter {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '|' => 4.0,
+        'f' | 't' | 'r' | '-' | '(' | ')' => 5.2,
+        '=' | '−' | 'w' => 10.5,
+        '@' | 'm' | 'M' | 'W' | '…' => 12.6,
+        letter if letter.is_uppercase() => 9.8,
+        _ => 8.0,
+    };
+    text.chars().map(of).sum()
 }
 
 fn shortened(name: &str) -> String {

@@ -1,40 +1,30 @@
 //! Whether the learner's confidence can be trusted: calibration, and the error among the rounds it is surest of.
 
 use noregret::example::Target;
-use noregret::prediction::argmax;
+use noregret::prediction::Prediction;
 
+use crate::abstain::{Abstention, Rule};
 use crate::calibration::{Calibration, Curve};
-
-/// Ranges of confidence: eight for each halving of the remaining doubt.
-const STEPS: usize = 8 * 40;
 
 /// Counts by the probability of the most probable label.
 #[derive(Clone, Debug)]
 pub(super) struct Trust {
     calibration: Calibration,
-    steps: Vec<Sums>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    rounds: f64,
-    errors: f64,
+    answers: Abstention,
 }
 
 impl Default for Trust {
     fn default() -> Self {
-        Self { calibration: Calibration::new(false), steps: vec![Sums::default(); STEPS] }
+        // The curve is the same for every rule.
+        Self { calibration: Calibration::new(false), answers: Abstention::new(Rule::Cost(1.0)) }
     }
 }
 
 impl Trust {
     /// A round: the forecast, what was true, and how wrong its most probable label is.
-    pub(super) fn add(&mut self, probabilities: &[f64], target: Target<'_>, error: f64) {
-        self.calibration.add(probabilities, target);
-        let probability = probabilities[argmax(probabilities)];
-        let step = ((-8.0 * (1.0 - probability).log2()) as usize).min(STEPS - 1);
-        self.steps[step].rounds += 1.0;
-        self.steps[step].errors += error;
+    pub(super) fn add(&mut self, at: &Prediction, target: Target<'_>, error: f64) {
+        self.calibration.add(&at.probabilities, target);
+        self.answers.add(at, error);
     }
 
     /// The reliability curve.
@@ -44,16 +34,7 @@ impl Trust {
 
     /// Points (share of rounds answered, error rate among them), the surest first.
     pub(super) fn risk(&self) -> Vec<(f64, f64)> {
-        let all: f64 = self.steps.iter().map(|sums| sums.rounds).sum();
-        let (mut rounds, mut errors) = (0.0, 0.0);
-        let steps = self.steps.iter().rev().filter(|sums| sums.rounds > 0.0);
-        steps
-            .map(|sums| {
-                rounds += sums.rounds;
-                errors += sums.errors;
-                (rounds / all, errors / rounds)
-            })
-            .collect()
+        self.answers.curve().iter().map(|point| (point.coverage, point.risk)).collect()
     }
 
     /// The same for somebody who knew which rounds would be errors, with this error rate over all.
@@ -75,7 +56,9 @@ mod tests {
         let mut trust = Trust::default();
         for (probability, error) in rounds {
             let truth = usize::from(*error > 0.0);
-            trust.add(&[*probability, 1.0 - probability], Target::class(truth), *error);
+            let mut at = Prediction::sized(2, 0);
+            at.probabilities.copy_from_slice(&[*probability, 1.0 - probability]);
+            trust.add(&at, Target::class(truth), *error);
         }
         trust
     }

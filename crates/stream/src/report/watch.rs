@@ -77,7 +77,7 @@ impl Sink for Watch {
             self.explored += 1.0 - probabilities[argmax(&outcome.prediction.scores)];
         }
         if let Some(trust) = &mut self.trust {
-            trust.add(probabilities, target, outcome.round.error);
+            trust.add(outcome.prediction, target, outcome.round.error);
         }
         self.curves.observe(score, self.explored);
         Ok(())
