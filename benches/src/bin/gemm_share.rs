@@ -182,10 +182,12 @@ fn growth(picture: Option<&str>) {
     let lines = vec![
         sweep("folklore over d, look-ahead, K = 5", 2, features).run(|d| folklore(5, d, true, 512)),
         sweep("folklore over d, one row at a time, K = 5", 2, features).run(|d| folklore(5, d, false, 512)),
-        sweep("folklore over K, look-ahead, d = 50", 3, &[3, 5, 9, 17, 26]).run(|k| folklore(k, 50, true, 256)),
+        sweep("folklore over K, look-ahead, d = 50", 3, &[3, 5, 9, 17, 26])
+            .run(|k| folklore(k, 50, true, 256)),
         Sweep { unit: "stream", ..sweep("folklore over T, d = 50, K = 5", 1, &[250, 1000, 4000, 16_000]) }
             .run(|rounds| rounds as f64 * folklore(5, 50, true, rounds)),
-        sweep("ogd over stored entries, d = 2^17, K = 5", 1, &[16, 64, 256, 1024]).run(|nnz| ogd(5, 1 << 17, nnz)),
+        sweep("ogd over stored entries, d = 2^17, K = 5", 1, &[16, 64, 256, 1024])
+            .run(|nnz| ogd(5, 1 << 17, nnz)),
         sweep("ogd over K, 64 stored entries, d = 2^17", 1, &[4, 16, 64, 256]).run(|k| ogd(k, 1 << 17, 64)),
         sweep("ogd over d, 64 stored entries, K = 5", 0, &[1 << 10, 1 << 14, 1 << 18]).run(|d| ogd(5, d, 64)),
     ];
