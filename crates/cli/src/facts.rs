@@ -18,6 +18,10 @@ use crate::open::data_name;
 use crate::settings::Settings;
 use crate::watched::Watched;
 
+/// Rows of a file that take at most so many bytes, about as many as its text has, are kept from the first pass for the second
+/// one: less than most learners of many features take, and far less than a machine has on which a pass takes long.
+const MOST_KEPT: usize = 256 << 20;
+
 /// A learner that is wanted, and what was set for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
@@ -95,6 +99,7 @@ impl<'a> Stream<'a> {
         let facts = if reader.size().is_some() {
             // In its own words: the table of the second pass has not begun.
             let shown = (!args.json && !args.quiet).then_some("first pass");
+            reader.keep(MOST_KEPT);
             let mut watched = Watched::new(reader, shown);
             let survey = Survey::take(
                 &mut watched,
@@ -107,11 +112,15 @@ impl<'a> Stream<'a> {
                 },
             )
             .map_err(|error| survey_failure(&args.data, error))?;
-            let schema = watched.schema();
+            let (schema, kept) = (watched.schema(), watched.again());
             drop(watched);
-            reader =
-                noregret_stream::open(&args.data, &ReadOptions { schema: Some(schema), ..options.clone() })
-                    .map_err(Failure::data)?;
+            reader = match kept {
+                Some(kept) => kept,
+                None => {
+                    let options = ReadOptions { schema: Some(schema), ..options.clone() };
+                    noregret_stream::open(&args.data, &options).map_err(Failure::data)?
+                }
+            };
             Facts::of_file(args, wanted, &survey)?
         } else {
             Facts::of_pipe(scale, wanted, reader.as_ref())?

@@ -64,6 +64,14 @@ impl Reader for Watched {
         self.reader.take_back();
     }
 
+    fn keep(&mut self, bytes: usize) {
+        self.reader.keep(bytes);
+    }
+
+    fn again(&mut self) -> Option<Box<dyn Reader>> {
+        self.reader.again()
+    }
+
     fn dropped_features(&self) -> u64 {
         self.reader.dropped_features()
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::read_error::{ReadErrorKind, shown};
@@ -120,7 +121,7 @@ impl Columns {
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Names {
     list: Vec<Arc<str>>,
-    index: HashMap<Arc<str>, u32>,
+    index: HashMap<Arc<str>, u32, RandomState>,
 }
 
 impl Names {

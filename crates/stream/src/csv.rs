@@ -216,6 +216,13 @@ impl CsvReader {
             )));
         }
         for (cell, raw) in self.cells.iter().zip(record) {
+            // The commonest cell of all, in wide tables.
+            if let ([digit @ b'0'..=b'9'], Some(CsvRole::Numeric), Some(column)) =
+                (raw, cell.role, cell.column)
+            {
+                row.push(column, f64::from(digit - b'0'));
+                continue;
+            }
             let text = raw.trim_ascii();
             if text.is_empty() {
                 continue;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use noregret::example::Label;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Labels {
     names: Vec<String>,
-    index: HashMap<String, u32>,
+    index: HashMap<String, u32, RandomState>,
 }
 
 impl Labels {

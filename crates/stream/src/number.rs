@@ -44,7 +44,35 @@ fn short(text: &[u8]) -> Option<f64> {
     if digits == 0 || (point && places == 0) {
         return None;
     }
-    Some(signed(unsigned.len() < text.len(), mantissa, places))
+    let negative = unsigned.len() < text.len();
+    // Most cells are whole, and need no division.
+    if places == 0 {
+        let value = mantissa as i64 as f64;
+        return Some(if negative { -value } else { value });
+    }
+    Some(signed(negative, mantissa, places))
+}
+
+/// How many bytes [`common`] looks at.
+pub(crate) const WINDOW: usize = 32;
+
+/// The number at `start`, below `WINDOW` - 10, and where it ends: one digit, a point and at most 7 digits, as most numbers of
+/// data sets are, or one digit alone. `None`, or more of the number behind that end: another one decides.
+#[inline(always)]
+pub(crate) fn common(text: &[u8; WINDOW], start: usize) -> Option<(f64, usize)> {
+    let whole = text[start].wrapping_sub(b'0');
+    if whole > 9 {
+        return None;
+    }
+    if text[start + 1] != b'.' {
+        return Some((f64::from(whole), start + 1));
+    }
+    let (count, fraction) = digits(text[start + 2..].first_chunk()?);
+    if count == 0 || count == 8 {
+        return None;
+    }
+    let mantissa = u64::from(whole) * INTEGER_POWERS[count] + fraction;
+    Some((quotient(mantissa, count), start + 2 + count))
 }
 
 /// The number at `start`, and where it ends. `None`: it is long, unusual, or no number, or `text` ends within a few bytes
@@ -57,14 +85,14 @@ pub(crate) fn leading(text: &[u8], start: usize) -> Option<(f64, usize)> {
     let (mut mantissa, mut at) = integer(text, first)?;
     let mut places = 0;
     if text[at] == b'.' {
-        let (count, fraction) = digits(text, at + 1)?;
+        let (count, fraction) = digits(text.get(at + 1..)?.first_chunk()?);
         mantissa = mantissa * INTEGER_POWERS[count] + fraction;
         (at, places) = (at + 1 + count, count);
         if count == 0 {
             return None;
         }
         if count == 8 {
-            let (count, fraction) = digits(text, at)?;
+            let (count, fraction) = digits(text.get(at..)?.first_chunk()?);
             if at + count - 1 - first > MOST_DIGITS {
                 return None;
             }
@@ -96,21 +124,27 @@ pub(crate) fn integer(text: &[u8], start: usize) -> Option<(u64, usize)> {
 
 #[inline]
 fn signed(negative: bool, mantissa: u64, places: usize) -> f64 {
-    let value = mantissa as f64 / POWERS[places];
+    let value = quotient(mantissa, places);
     if negative { -value } else { value }
 }
 
-/// How many of the 8 bytes at `start` are digits before another byte comes, and the number that they make. `None` if
-/// there are fewer than 8 bytes.
-#[inline]
-fn digits(text: &[u8], start: usize) -> Option<(usize, u64)> {
+/// `mantissa`, below 2^53, over 10^`places`.
+#[inline(always)]
+fn quotient(mantissa: u64, places: usize) -> f64 {
+    // Signed numbers are converted by one instruction.
+    mantissa as i64 as f64 / POWERS[places]
+}
+
+/// How many of the bytes are digits before another byte comes, and the number that they make.
+#[inline(always)]
+fn digits(text: &[u8; 8]) -> (usize, u64) {
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    let values = u64::from_le_bytes(*text.get(start..)?.first_chunk::<8>()?) ^ 0x3030_3030_3030_3030;
+    let values = u64::from_le_bytes(*text) ^ 0x3030_3030_3030_3030;
     // The high bit of a byte that is no digit; carries go towards later bytes only.
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH;
     let count = others.trailing_zeros() as usize / 8;
     if count == 0 {
-        return Some((0, 0));
+        return (0, 0);
     }
     // Zeros come in front, as if the number had 8 digits; then pairs, fours and the whole are added up.
     let tens = values << (64 - 8 * count);
@@ -118,7 +152,7 @@ fn digits(text: &[u8], start: usize) -> Option<(usize, u64)> {
     const MASK: u64 = 0x0000_00ff_0000_00ff;
     let high = (pairs & MASK).wrapping_mul(0x000f_4240_0000_0064);
     let low = ((pairs >> 16) & MASK).wrapping_mul(0x0000_2710_0000_0001);
-    Some((count, high.wrapping_add(low) >> 32))
+    (count, high.wrapping_add(low) >> 32)
 }
 
 #[cfg(test)]
@@ -154,14 +188,21 @@ mod tests {
                 let (expected, expected_length) = expected.expect("a quick number is a number");
                 prop_assert_eq!((bits(value), length), (bits(expected), expected_length), "{}", longer);
             }
+
+            let mut window = [b'#'; WINDOW];
+            let length = longer.len().min(WINDOW);
+            window[..length].copy_from_slice(&longer.as_bytes()[..length]);
+            if let Some((value, length)) = common(&window, 0)
+                && window[length].is_ascii_whitespace()
+            {
+                let (expected, expected_length) = fast_float2::parse_partial::<f64, _>(&longer).expect("a number");
+                prop_assert_eq!((bits(value), length), (bits(expected), expected_length), "{}", longer);
+            }
         }
 
         #[test]
         fn digits_are_counted_and_read(text in "[0-9]{0,9}[^0-9]{1,9}") {
-            let Some((count, value)) = digits(text.as_bytes(), 0) else {
-                prop_assert!(text.len() < 8);
-                return Ok(());
-            };
+            let Some((count, value)) = text.as_bytes().first_chunk().map(digits) else { return Ok(()) };
             let expected: String = text.chars().take_while(char::is_ascii_digit).take(8).collect();
             prop_assert_eq!(count, expected.len());
             prop_assert_eq!(value, expected.parse().unwrap_or(0));
@@ -173,6 +214,12 @@ mod tests {
         for text in ["0", "1 2", "-1", "0.368684", "0.0454545", "-12.5\n", "1234567", "3.14159265358979"] {
             let padded = format!("{text}\n        ");
             assert!(leading(padded.as_bytes(), 0).is_some(), "{text}");
+        }
+        for text in ["0", "1 2", "0.368684", "0.0454545", "1.5\n"] {
+            let mut window = [b' '; WINDOW];
+            window[7..7 + text.len()].copy_from_slice(text.as_bytes());
+            let (value, end) = common(&window, 7).expect(text);
+            assert_eq!(Some((value, end)), leading(&window, 7), "{text}");
         }
         assert_eq!(leading(b"-0        ", 0).map(|(value, _)| value.to_bits()), Some((-0.0_f64).to_bits()));
     }

@@ -1,26 +1,24 @@
-//! A reader of files whose rows are parsed ahead of their use.
+//! A reader of files whose rows come in batches: parsed ahead of their use, and kept for a second pass if that is asked for.
 
 use std::sync::Arc;
+use std::vec::IntoIter;
 
-use crate::ahead::Ahead;
+use crate::ahead::{Ahead, several_cores};
 use crate::columns::Columns;
 use crate::options::Schema;
 use crate::read_error::{ReadError, ReadErrorKind};
 use crate::reader::Reader;
-use crate::row::Row;
+use crate::row::{PackedRows, Room, Row};
 
 /// Batches that are parsed ahead.
 const BATCHES: usize = 4;
-/// A batch has at most so many rows,
-const ROWS: usize = 256;
-/// and no further row once it has so many values: it stays in the cache.
-const VALUES: usize = 16 * 1024;
+/// A batch has no further row once its rows take so many bytes: it stays in the cache, and waking a thread for it costs
+/// little beside it.
+const BYTES: usize = 256 * 1024;
 
-/// Reads as the reader that it was made of, which is now read on a thread of its own.
-///
-/// Rows are exchanged, not copied: the row that the caller hands in goes back to the thread to be filled anew.
+/// Reads as the reader that it was made of, which is now read on a thread of its own where there is a core for it.
 pub(crate) struct ReadAhead {
-    batches: Ahead<Batch>,
+    supply: Supply,
     batch: Batch,
     /// Rows of `batch` handed out.
     used: usize,
@@ -30,12 +28,22 @@ pub(crate) struct ReadAhead {
     /// But for the columns.
     schema: Schema,
     described: Vec<(&'static str, String)>,
+    kept: Option<Kept>,
+}
+
+/// Where batches come from.
+enum Supply {
+    Thread(Ahead<Batch>),
+    /// The reader, and whether it may have more.
+    Here(Filler, bool),
+    /// All rows are there, and so are all columns.
+    Kept(IntoIter<Batch>),
 }
 
 #[derive(Default)]
 struct Batch {
-    rows: Vec<Row>,
-    /// What was known after each row; as many as there are good rows.
+    rows: PackedRows,
+    /// What was known after each row.
     marks: Vec<Mark>,
     /// Number of columns before the first row.
     first: u32,
@@ -51,77 +59,138 @@ struct Mark {
     dropped: u64,
 }
 
+/// Batches that have been handed out.
+struct Kept {
+    batches: Vec<Batch>,
+    /// How many more bytes they may take.
+    left: usize,
+    /// Whether these are all.
+    complete: bool,
+}
+
 impl ReadAhead {
-    pub(crate) fn boxed(mut reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
+    pub(crate) fn boxed(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
         let (columns, dropped) = (reader.columns().clone(), reader.dropped_features());
         let (size, schema, described) = (reader.size(), reader.schema(), reader.describe());
-        let batches = Ahead::start("read", BATCHES, move |batch| fill(batch, &mut *reader));
-        let batches = batches.map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?;
+        let mut filler = Filler { reader, row: Row::new(), room: Room::default() };
+        let supply = if several_cores() {
+            let batches = Ahead::start("read", BATCHES, move |batch| filler.fill(batch));
+            Supply::Thread(batches.map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?)
+        } else {
+            Supply::Here(filler, true)
+        };
         let batch = Batch::default();
-        Ok(Box::new(Self { batches, batch, used: 0, columns, dropped, size, schema, described }))
+        Ok(Box::new(Self { supply, batch, used: 0, columns, dropped, size, schema, described, kept: None }))
+    }
+
+    /// Exchanges the batch, which is done with, for the next one. False after the last.
+    fn next_batch(&mut self) -> bool {
+        self.used = 0;
+        if let Some(kept) = &mut self.kept {
+            let mut done = std::mem::take(&mut self.batch);
+            self.batch.position = done.position;
+            (done.marks, done.names) = (Vec::new(), Vec::new());
+            if done.rows.len() > 0 && !kept.keep(done) {
+                self.kept = None;
+            }
+        }
+        let more = match &mut self.supply {
+            Supply::Thread(batches) => batches.next(&mut self.batch),
+            Supply::Here(filler, more) => {
+                let had = *more;
+                *more = had && filler.fill(&mut self.batch);
+                had
+            }
+            Supply::Kept(batches) => batches.next().map(|batch| self.batch = batch).is_some(),
+        };
+        if !more {
+            self.batch.rows.clear();
+            self.kept.iter_mut().for_each(|kept| kept.complete = true);
+        }
+        more
     }
 }
 
-/// Reads the next rows. False if none can follow.
-fn fill(batch: &mut Batch, reader: &mut dyn Reader) -> bool {
-    batch.marks.clear();
-    batch.names.clear();
-    batch.first = reader.columns().count();
-    let (mut values, mut more) = (0, true);
-    while batch.marks.len() < ROWS && values < VALUES {
-        if batch.rows.len() == batch.marks.len() {
-            batch.rows.push(Row::new());
-        }
-        let row = &mut batch.rows[batch.marks.len()];
-        match reader.read(row) {
-            Ok(true) => {
-                values += row.values().len();
-                let (columns, dropped) = (reader.columns().count(), reader.dropped_features());
-                batch.marks.push(Mark { columns, dropped });
-            }
-            Ok(false) => {
-                more = false;
-                break;
-            }
-            Err(error) => {
-                more = error.is_row_error();
-                batch.error = Some(error);
-                break;
-            }
-        }
+impl Kept {
+    /// Keeps one more batch. False if it, or the rest of the file, cannot be had again from memory.
+    fn keep(&mut self, batch: Batch) -> bool {
+        let bytes = batch.rows.bytes();
+        let fits = bytes <= self.left;
+        self.left = self.left.saturating_sub(bytes);
+        self.batches.push(batch);
+        fits
     }
-    if let Columns::Named(names) = reader.columns() {
-        batch.names.extend_from_slice(names.since(batch.first));
+}
+
+/// Reads batches.
+struct Filler {
+    reader: Box<dyn Reader>,
+    row: Row,
+    /// What the last batch took.
+    room: Room,
+}
+
+impl Filler {
+    /// Reads the next rows. False if none can follow.
+    fn fill(&mut self, batch: &mut Batch) -> bool {
+        let reader = &mut self.reader;
+        batch.rows.clear();
+        batch.rows.reserve(self.room);
+        batch.marks.clear();
+        batch.names.clear();
+        batch.first = reader.columns().count();
+        let mut more = true;
+        while more && batch.rows.bytes() < BYTES {
+            match reader.read(&mut self.row) {
+                Ok(true) => {
+                    batch.rows.push(&self.row);
+                    let (columns, dropped) = (reader.columns().count(), reader.dropped_features());
+                    batch.marks.push(Mark { columns, dropped });
+                }
+                Ok(false) => more = false,
+                Err(error) => {
+                    more = error.is_row_error();
+                    batch.error = Some(error);
+                    break;
+                }
+            }
+        }
+        if let Columns::Named(names) = reader.columns() {
+            batch.names.extend_from_slice(names.since(batch.first));
+        }
+        batch.position = reader.position();
+        self.room = batch.rows.used();
+        more
     }
-    batch.position = reader.position();
-    more
 }
 
 impl Reader for ReadAhead {
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         loop {
-            if let Some(mark) = self.batch.marks.get(self.used) {
-                std::mem::swap(row, &mut self.batch.rows[self.used]);
-                self.used += 1;
-                self.dropped = mark.dropped;
-                match &mut self.columns {
-                    Columns::Numbered { count, .. } => *count = mark.columns,
-                    Columns::Named(names) => {
-                        let new = (names.len() - self.batch.first) as usize
-                            ..(mark.columns - self.batch.first) as usize;
-                        names.append(&self.batch.names[new]);
+            if self.used < self.batch.rows.len() {
+                self.batch.rows.copy_to(self.used, row);
+                if let Some(mark) = self.batch.marks.get(self.used) {
+                    self.dropped = mark.dropped;
+                    match &mut self.columns {
+                        Columns::Numbered { count, .. } => *count = mark.columns,
+                        Columns::Named(names) => {
+                            let new = (names.len() - self.batch.first) as usize
+                                ..(mark.columns - self.batch.first) as usize;
+                            names.append(&self.batch.names[new]);
+                        }
+                        Columns::Hashed { .. } => {}
                     }
-                    Columns::Hashed { .. } => {}
                 }
+                self.used += 1;
                 return Ok(true);
             }
             if let Some(error) = self.batch.error.take() {
                 row.clear();
+                // A bad row has to be reported again.
+                self.kept = None;
                 return Err(error);
             }
-            self.batch.marks.clear();
-            self.used = 0;
-            if !self.batches.next(&mut self.batch) {
+            if !self.next_batch() {
                 row.clear();
                 return Ok(false);
             }
@@ -150,5 +219,24 @@ impl Reader for ReadAhead {
 
     fn describe(&self) -> Vec<(&'static str, String)> {
         self.described.clone()
+    }
+
+    fn keep(&mut self, bytes: usize) {
+        self.kept = Some(Kept { batches: Vec::new(), left: bytes, complete: false });
+    }
+
+    fn again(&mut self) -> Option<Box<dyn Reader>> {
+        let Kept { batches, .. } = self.kept.take().filter(|kept| kept.complete && self.dropped == 0)?;
+        Some(Box::new(Self {
+            supply: Supply::Kept(batches.into_iter()),
+            batch: Batch::default(),
+            used: 0,
+            columns: self.columns.clone(),
+            dropped: 0,
+            size: self.size,
+            schema: self.schema.clone(),
+            described: self.described.clone(),
+            kept: None,
+        }))
     }
 }

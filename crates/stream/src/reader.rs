@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use crate::ahead::several_cores;
 use crate::columns::{ColumnMap, Columns};
 use crate::decompress::PARQUET;
 use crate::format::{self, Format};
@@ -30,6 +29,19 @@ pub trait Reader: Send {
     ///
     /// A reader of a file may have read on in the meantime; it then does nothing.
     fn take_back(&mut self) {}
+
+    /// Keeps all rows in memory for [`Reader::again`], if they take at most so many bytes. To be called before the first row.
+    ///
+    /// Only what [`open`] opens, and is a file, can keep its rows.
+    fn keep(&mut self, _bytes: usize) {}
+
+    /// A reader of the same rows, from the first one, after the last of them was read. Its columns are those that are known
+    /// now, as if they came from [`ReadOptions::schema`], and it does not look at the file any more.
+    ///
+    /// `None` if the rows were not kept: they are too many, bad rows or dropped features are among them, or nobody asked.
+    fn again(&mut self) -> Option<Box<dyn Reader>> {
+        None
+    }
 
     /// How many features were dropped because a saved model does not know them.
     fn dropped_features(&self) -> u64;
@@ -81,10 +93,10 @@ fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>,
     ahead(parsed(source, options)?, &name)
 }
 
-/// Parses files ahead of their use, where there is a core for it.
+/// Parses files ahead of their use.
 fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
     // Whoever writes to a pipe may be waiting for the answer to a row before the next one.
-    if reader.size().is_some() && several_cores() { ReadAhead::boxed(reader, name) } else { Ok(reader) }
+    if reader.size().is_some() { ReadAhead::boxed(reader, name) } else { Ok(reader) }
 }
 
 /// The file, if it is to be read as Parquet: by its first bytes, or because it was asked for. Whatever is wrong with it

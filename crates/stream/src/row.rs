@@ -2,6 +2,10 @@
 
 use std::fmt::Write as _;
 
+pub(crate) use packed::{PackedRows, Room};
+
+mod packed;
+
 /// One action of a cost-sensitive or contextual-bandit label.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ActionCost {
@@ -54,8 +58,10 @@ pub struct Row {
     /// The first `cost_count` hold the label; the rest keep their strings for later rows.
     costs: Vec<ActionCost>,
     cost_count: usize,
+    /// The first `count` hold the features; the rest is room.
     indices: Vec<u32>,
     values: Vec<f64>,
+    count: usize,
     increasing: bool,
     unsorted: Vec<(u32, u32, f64)>,
 }
@@ -89,6 +95,7 @@ impl Default for Row {
             cost_count: 0,
             indices: Vec::new(),
             values: Vec::new(),
+            count: 0,
             increasing: true,
             unsorted: Vec::new(),
         }
@@ -101,8 +108,8 @@ impl PartialEq for Row {
             && self.weight == other.weight
             && self.tag == other.tag
             && self.line == other.line
-            && self.indices == other.indices
-            && self.values == other.values
+            && self.indices() == other.indices()
+            && self.values() == other.values()
     }
 }
 
@@ -124,12 +131,12 @@ impl Row {
 
     /// Columns of the features, strictly increasing.
     pub fn indices(&self) -> &[u32] {
-        &self.indices
+        &self.indices[..self.count]
     }
 
     /// Values of the features, finite and not zero, one for each of [`Row::indices`].
     pub fn values(&self) -> &[f64] {
-        &self.values
+        &self.values[..self.count]
     }
 
     /// Makes the row empty and unlabelled again, with weight 1; keeps the buffers.
@@ -145,8 +152,7 @@ impl Row {
     }
 
     pub(crate) fn clear_features(&mut self) {
-        self.indices.clear();
-        self.values.clear();
+        self.count = 0;
         self.increasing = true;
     }
 
@@ -177,18 +183,23 @@ impl Row {
     /// Adds an action to the label, which becomes one of costs. `action` is spelled canonically as in [`Row::set_name`];
     /// returns false if it is a NaN or an infinity. The caller has checked cost and probability.
     pub fn push_cost(&mut self, action: &str, cost: Option<f64>, probability: Option<f64>) -> bool {
+        if !canonical(action, self.next_cost(cost, probability)) {
+            return false;
+        }
+        self.cost_count += 1;
+        self.kind = LabelKind::Costs;
+        true
+    }
+
+    /// Begins another action of a label of costs: its name, still empty.
+    fn next_cost(&mut self, cost: Option<f64>, probability: Option<f64>) -> &mut String {
         if self.cost_count == self.costs.len() {
             self.costs.push(ActionCost::default());
         }
         let slot = &mut self.costs[self.cost_count];
-        slot.action.clear();
-        if !canonical(action, &mut slot.action) {
-            return false;
-        }
         (slot.cost, slot.probability) = (cost, probability);
-        self.cost_count += 1;
-        self.kind = LabelKind::Costs;
-        true
+        slot.action.clear();
+        &mut slot.action
     }
 
     /// Adds a feature, in any order of columns. `value` is finite; a zero is left out. After the last one comes
@@ -197,20 +208,34 @@ impl Row {
     pub fn push(&mut self, index: u32, value: f64) {
         debug_assert!(value.is_finite(), "readers refuse values that are not finite");
         if value != 0.0 {
-            self.increasing &= self.indices.last().is_none_or(|&last| last < index);
-            self.indices.push(index);
-            self.values.push(value);
+            self.increasing &= self.indices().last().is_none_or(|&last| last < index);
+            if self.count == self.indices.len() {
+                self.indices.push(index);
+                self.values.push(value);
+            } else {
+                (self.indices[self.count], self.values[self.count]) = (index, value);
+            }
+            self.count += 1;
         }
     }
 
-    /// [`Row::push`] for features that come in the order of columns.
-    #[inline]
-    pub(crate) fn push_next(&mut self, index: u32, value: f64) {
-        debug_assert!(value.is_finite() && self.indices.last().is_none_or(|&last| last < index));
-        if value != 0.0 {
-            self.indices.push(index);
-            self.values.push(value);
+    /// Places for features of a row that has none yet, `least` or more; as many indices as values. [`Row::filled`] says how
+    /// many of them are features.
+    pub(crate) fn room(&mut self, least: usize) -> (&mut [u32], &mut [f64]) {
+        if self.indices.len() < least {
+            self.indices.resize(least, 0);
+            self.values.resize(least, 0.0);
         }
+        (&mut self.indices, &mut self.values)
+    }
+
+    /// The first `count` places of [`Row::room`] are features, finite and not zero; `increasing` if their columns are known
+    /// to increase.
+    pub(crate) fn filled(&mut self, count: usize, increasing: bool) {
+        self.count = count;
+        self.increasing = increasing || self.indices().is_sorted_by(|a, b| a < b);
+        debug_assert!(self.values().iter().all(|value| value.is_finite() && *value != 0.0));
+        debug_assert!(!self.increasing || self.indices().is_sorted_by(|a, b| a < b));
     }
 
     /// Sorts the features and sums the values of equal columns, in the order in which they were pushed.
@@ -229,7 +254,7 @@ impl Row {
             return Ok(());
         }
         self.unsorted.clear();
-        let pairs = self.indices.iter().zip(&self.values);
+        let pairs = self.indices[..self.count].iter().zip(&self.values);
         self.unsorted.extend(pairs.zip(0..).map(|((&index, &value), position)| (index, position, value)));
         // The position makes the order of a sum, and with it every bit, that of the data.
         self.unsorted.sort_unstable_by_key(|&(index, position, _)| (index, position));
@@ -244,8 +269,8 @@ impl Row {
                 return Err(FeatureFault::Overflow(index));
             }
             if sum != 0.0 {
-                self.indices.push(index);
-                self.values.push(sum);
+                (self.indices[self.count], self.values[self.count]) = (index, sum);
+                self.count += 1;
             }
         }
         Ok(())

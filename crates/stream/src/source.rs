@@ -10,6 +10,7 @@ use memchr::{memchr, memchr_iter};
 
 use crate::ahead::several_cores;
 use crate::decompress::{Decompressed, decompress, input_error};
+use crate::number::WINDOW;
 use crate::read_error::{ReadError, ReadErrorKind};
 
 pub(crate) const BUFFER: usize = 256 * 1024;
@@ -33,8 +34,8 @@ pub(crate) struct Source {
     line: u64,
 }
 
-/// Bytes of a [`Source`]'s buffer behind a line, whatever they are, so that 8 can be looked at from any place in it.
-const PADDING: usize = 16;
+/// Bytes of a [`Source`]'s buffer behind a line, whatever they are, so that a window can be looked at from any place in it.
+const PADDING: usize = WINDOW;
 
 /// A line without its line end.
 #[derive(Clone, Copy)]
@@ -289,7 +290,7 @@ mod tests {
         while let Some(line) = source.next_line()? {
             lines.push(String::from_utf8_lossy(line.text()).into_owned());
             let behind = line.padded()[line.text().len()];
-            assert!([b'\n', b'\r', 0].contains(&behind) && line.padded().len() >= line.text().len() + 8);
+            assert!([b'\n', b'\r', 0].contains(&behind) && line.padded().len() >= line.text().len() + WINDOW);
         }
         assert_eq!(source.line(), lines.len() as u64);
         Ok(lines)

@@ -6,10 +6,11 @@ use crate::columns::Columns;
 use crate::encode::{check_magnitudes, row_error};
 use crate::examples::BadRows;
 use crate::labels::Labels;
+use crate::measure::Trial;
 use crate::read_error::ReadError;
 use crate::reader::Reader;
 use crate::row::{Row, RowLabel};
-use crate::scale::{Scaler, Scaling};
+use crate::scale::Scaling;
 
 /// More classes than this are taken for a mistake: a real-valued target, or the wrong label column.
 const MOST_CLASSES: usize = 10_000;
@@ -62,7 +63,7 @@ impl Survey {
     pub fn take(reader: &mut dyn Reader, options: &SurveyOptions<'_>) -> Result<Self, SurveyError> {
         let SurveyOptions { name, scaling, classes, features, bad_rows } = *options;
         let candidates = scaling.map_or(vec![Scaling::Standard, Scaling::MaxAbs], |scaling| vec![scaling]);
-        let mut candidates: Vec<Candidate> = candidates.into_iter().map(Candidate::new).collect();
+        let mut candidates: Vec<Trial> = candidates.into_iter().map(Trial::new).collect();
         let mut survey = Self {
             rows: 0,
             labelled: 0,
@@ -121,7 +122,9 @@ impl Survey {
                     candidate.scaler.scaling() != Scaling::Standard || suitable(columns) == Scaling::Standard
                 });
             }
-            candidates.iter_mut().for_each(|candidate| candidate.observe(&row, columns));
+            for candidate in &mut candidates {
+                candidate.observe(row.indices(), row.values(), columns);
+            }
         }
         survey.columns = features.unwrap_or(reader.columns().count() as usize);
         survey.labels = survey.labels.sorted();
@@ -145,36 +148,6 @@ fn check(reader: &dyn Reader, row: &Row, features: Option<usize>) -> Result<(), 
 /// first-order learners best, but makes every row dense.
 pub fn suitable(columns: usize) -> Scaling {
     if columns <= ALWAYS_DENSE { Scaling::Standard } else { Scaling::MaxAbs }
-}
-
-/// A scaling on trial, and the largest squared norm of the rows that it has scaled.
-struct Candidate {
-    scaler: Scaler,
-    square: f64,
-    values: Vec<f64>,
-}
-
-impl Candidate {
-    fn new(scaling: Scaling) -> Self {
-        Self { scaler: Scaler::new(scaling), square: 0.0, values: Vec::new() }
-    }
-
-    fn observe(&mut self, row: &Row, columns: usize) {
-        self.values.clear();
-        let square = if self.scaler.scaling() == Scaling::Standard {
-            self.values.resize(columns, 0.0);
-            for (&column, value) in row.indices().iter().zip(row.values()) {
-                self.values[column as usize] = *value;
-            }
-            self.scaler.observe_and_measure(row.indices(), row.values(), &mut self.values)
-        } else {
-            self.scaler.observe(row.indices(), row.values());
-            self.values.extend_from_slice(row.values());
-            self.scaler.scale_sparse(row.indices(), &mut self.values);
-            noregret::kernel::vector::dot(&self.values, &self.values)
-        };
-        self.square = self.square.max(square);
-    }
 }
 
 /// Why a first pass failed.

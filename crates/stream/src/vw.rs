@@ -159,7 +159,7 @@ impl Vw {
         }
         let prefix = self.name.len();
         let mut nameless = 0_u32;
-        for token in features.split(is_blank).filter(|token| !token.is_empty()) {
+        for token in words(features) {
             self.name.truncate(prefix);
             let (name, value) =
                 token.split_once(':').map_or((token, None), |(name, value)| (name, Some(value)));
@@ -194,6 +194,19 @@ impl Vw {
         }
         Ok(())
     }
+}
+
+/// What stands between blanks. Looks at bytes, which is quicker than at characters.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let blank = |byte: u8| byte == b' ' || byte == b'\t';
+        let start = rest.bytes().position(|byte| !blank(byte))?;
+        let length = rest.bytes().skip(start).position(blank).unwrap_or(rest.len() - start);
+        let word = &rest[start..start + length];
+        rest = &rest[start + length..];
+        Some(word)
+    })
 }
 
 fn parse_value(text: &str) -> Option<f64> {

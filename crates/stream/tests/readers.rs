@@ -431,6 +431,49 @@ fn reading_ahead_changes_nothing() {
 }
 
 #[test]
+fn kept_rows_are_those_of_a_second_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in long_texts() {
+        let path = folder.path().join(name);
+        let file = path.to_str().unwrap();
+        let good: String = text
+            .lines()
+            .enumerate()
+            .filter(|(n, _)| n % 700 != 650)
+            .map(|(_, line)| format!("{line}\n"))
+            .collect();
+        for packing in [Packing::Plain, Packing::Gzip] {
+            std::fs::write(&path, pack(good.as_bytes(), packing)).unwrap();
+            let options = ReadOptions::default();
+            let mut first = open(file, &options).unwrap();
+            first.keep(1 << 20);
+            assert!(first.again().is_none(), "nothing was read");
+            first.keep(1 << 20);
+            trail(&mut *first);
+            let mut second = open(file, &ReadOptions { schema: Some(first.schema()), ..options }).unwrap();
+            let expected = trail(&mut *second);
+            // Whatever becomes of the file in the meantime.
+            std::fs::write(&path, "1,2 | 3\n").unwrap();
+            let mut again = first.again().expect("enough memory");
+            assert_eq!((again.schema(), again.size()), (second.schema(), second.size()));
+            let found = trail(&mut *again);
+            let differs = found.iter().zip(&expected).find(|(a, b)| a != b);
+            assert!(differs.is_none() && found.len() == expected.len(), "{name} {packing:?}: {differs:?}");
+            assert_eq!((again.schema(), again.position()), (second.schema(), second.position()));
+            assert!(first.again().is_none() && again.again().is_none(), "there is one second reading");
+        }
+        // Too many of them, or not all of them good.
+        for (text, bytes) in [(&good, 1000), (&text, 1 << 20)] {
+            std::fs::write(&path, text).unwrap();
+            let mut reader = open(file, &ReadOptions::default()).unwrap();
+            reader.keep(bytes);
+            trail(&mut *reader);
+            assert!(reader.again().is_none(), "{name} {bytes}");
+        }
+    }
+}
+
+#[test]
 fn a_reader_can_be_dropped_at_any_row() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in long_texts() {

@@ -13,12 +13,12 @@ use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::replace::Replacement;
 use noregret_stream::abstain::Report;
-use noregret_stream::bandit::{Journal, Play, run_bandit_as};
+use noregret_stream::bandit::{Play, run_bandit_as};
 use noregret_stream::calibration::{Calibration, CalibrationReport};
 use noregret_stream::certify::{Certified, Record};
 use noregret_stream::decision_log::{LogWriter, Start};
 use noregret_stream::encode::Encoder;
-use noregret_stream::examples::{BadRows, ReadExamples};
+use noregret_stream::examples::{BadRows, Examples, ReadExamples};
 use noregret_stream::log_file::{LogFile, LogFileError};
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::{Forecaster, Frozen, Saved};
@@ -194,7 +194,12 @@ impl<'a> Session<'a> {
         let watchers = (abstention(args, about, own)?, calibration);
         let mut sinks = (((self.progress, record), watchers), self.report.take());
         let mut learn = |learner: &mut dyn OnlineLearner| {
-            noregret_stream::run::run(&mut self.examples, learner, &mut sinks, &self.options)
+            let options = &self.options;
+            let run = |examples: &mut dyn Examples| {
+                noregret_stream::run::run(examples, learner, &mut sinks, options)
+            };
+            self.examples
+                .ahead(options.limit, run)
                 .map_err(|error| run_failure(data_name(&args.stream.data), error))
         };
         let mut first_appearances = Vec::new();
@@ -321,15 +326,16 @@ impl<'a> Session<'a> {
             .then(|| record(about, promised, learner.problem(), self.rows, args.stream.memory))
             .transpose()?;
         let mut sinks = (self.progress, (record, self.report.take()));
-        let score = run_bandit_as(
-            &mut self.examples,
-            learner.as_mut(),
-            &mut sinks,
-            &self.options,
-            &mut play,
-            log.as_mut().map(|log| log as &mut dyn Journal),
-        )
-        .map_err(|error| run_failure(data_name(&args.stream.data), error))?;
+        let options = &self.options;
+        let score = if let Some(log) = &mut log {
+            // It writes rows down, which examples made ahead do not have.
+            run_bandit_as(&mut self.examples, learner.as_mut(), &mut sinks, options, &mut play, Some(log))
+        } else {
+            self.examples.ahead(options.limit, |examples| {
+                run_bandit_as(examples, learner.as_mut(), &mut sinks, options, &mut play, None)
+            })
+        };
+        let score = score.map_err(|error| run_failure(data_name(&args.stream.data), error))?;
         if let (Some(log), Some(path)) = (log, &args.log) {
             log.into_inner().finish().map_err(|error| log_failure(path, &error))?;
         }
