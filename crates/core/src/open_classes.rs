@@ -3,6 +3,8 @@
 //! In round $t = 1, 2, \dots$ a class that has never come up is given probability $1/t$, and those that have the rest of it, in the
 //! learner's proportions. So the first appearance of a class in round $t$ costs $\ln t$, and keeping something back costs
 //! $\ln T$ in $T$ rounds: finite, and part of the reported loss. A learner that forecasts no probabilities keeps nothing back.
+//!
+//! What a learner decides by the number of classes when it is made (parameters of theorems, members of a mixture) it decides for two.
 
 use crate::algorithm::Forecast;
 use crate::example::{Batch, Features, Target, Truth};
