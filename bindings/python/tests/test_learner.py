@@ -187,7 +187,8 @@ def test_what_a_learner_tells_of_itself():
     mixture = Learner("auto", features=4, classes=3, radius=1.0)
     first = mixture.weights
     mixture.update(x, y)
-    assert list(first) == list(mixture.weights) and first != mixture.weights and mixture.numbers == {}
+    # Members join while the grid extends itself.
+    assert set(first) <= set(mixture.weights) and first != mixture.weights and mixture.numbers == {}
     members = [weight for name, weight in mixture.weights.items() if not name.startswith("stack")]
     assert all(weight >= 0 for weight in members) and len(members) > 1
     assert sum(mixture.weights.values()) == pytest.approx(1)
