@@ -30,6 +30,9 @@ const PRODUCT_RATIOS: [f64; 3] = [0.1, 0.01, 0.001];
 const FORGETFUL: [(Kind, f64, f64); 3] =
     [(Kind::Shared, 0.01, 0.004), (Kind::Shared, 0.01, 0.016), (Kind::Products, 0.0001, 0.016)];
 
+/// Stored entries that a sparse row is taken to have: how many it has is not known before it comes.
+const STORED: f64 = 256.0;
+
 /// Ratios and curvatures of diagonal learners.
 const DIAGONALS: [(f64, f64); 6] =
     [(0.1, 0.1), (0.01, 0.1), (0.1, 0.02), (0.01, 0.02), (0.01, 0.5), (0.001, 0.5)];
@@ -262,7 +265,8 @@ impl Word {
                 let products = 1.5 * d * d + 2.0 * heads * k * d;
                 CALLS + products / 3.0 + heads * 600.0 * k + self.forgetting_work(d)
             }
-            Kind::Diagonal => 5.0 * k * d,
+            // Of sparse rows only the stored entries cost.
+            Kind::Diagonal => 5.0 * k * if problem.sparse { d.min(STORED) } else { d },
             Kind::Trees => Trees::work(problem),
         }
     }

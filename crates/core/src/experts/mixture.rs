@@ -123,12 +123,16 @@ impl Mixture {
     pub fn retire(&mut self, member: usize) {
         self.fixed[member] = GONE;
         self.tracking[member] = 0.0;
-        let total: f64 = self.fixed.iter().map(|fixed| fixed.exp()).sum();
+        // Beside the one that leaves, the others may have had next to nothing.
+        let top = self.fixed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let log_sum = top + self.fixed.iter().map(|fixed| (fixed - top).exp()).sum::<f64>().ln();
         for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
-            *fixed = (*fixed - total.ln()).max(LEAST);
+            *fixed = (*fixed - log_sum).max(LEAST);
         }
         let total: f64 = self.tracking.iter().sum();
-        self.tracking.iter_mut().for_each(|tracking| *tracking /= total);
+        if total > 0.0 {
+            self.tracking.iter_mut().for_each(|tracking| *tracking /= total);
+        }
         self.refresh();
     }
 
@@ -263,6 +267,17 @@ mod tests {
         let bound = tracking_bound(3, 1.0 / 3.0, 1000, &changes);
         assert!(loss - sequence <= bound, "{} beyond {bound}", loss - sequence);
         assert!(loss - sequence > 0.5 * bound, "the bound is not vacuous: {} of {bound}", loss - sequence);
+    }
+
+    /// The others had e^-5000 of the weight of the one that leaves.
+    #[test]
+    fn the_only_good_member_may_leave() {
+        let mut mixture = Mixture::new(&[1.0; 3]);
+        (0..5000).for_each(|_| mixture.update(&[0.0, 1.0, 1.5]));
+        mixture.retire(0);
+        let total: f64 = mixture.weights().iter().sum();
+        assert!((total - 1.0).abs() < 1e-12, "{:?}", mixture.weights());
+        assert!(mixture.weights()[1] > 0.5 && mixture.weights()[0] == 0.0, "{:?}", mixture.weights());
     }
 
     #[test]

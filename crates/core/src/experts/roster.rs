@@ -166,8 +166,14 @@ impl Roster {
         }
     }
 
-    /// Lets the members that lag most leave, of those that cost more than `cheap`, while all are beyond `limit`.
+    /// Lets the members that lag most leave, of those that cost more than `cheap`, while all are beyond `limit`. Who leads stays.
     pub(super) fn retire(&mut self, limit: f64, cheap: f64) {
+        let shown = |heads: std::ops::Range<usize>| {
+            heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
+        };
+        let leader =
+            heads(&self.words).enumerate().max_by(|a, b| shown(a.1.clone()).total_cmp(&shown(b.1.clone())));
+        let leader = leader.map(|(at, _)| at);
         while self.work() > limit {
             let dear = |word: &Word| {
                 let stays = word.left || word.kind == Kind::Trees;
@@ -175,7 +181,7 @@ impl Roster {
             };
             let candidates = self.words.iter().zip(heads(&self.words)).enumerate();
             let last = candidates
-                .filter(|(_, (word, _))| dear(word))
+                .filter(|(at, (word, _))| dear(word) && Some(*at) != leader)
                 .map(|(at, (_, heads))| {
                     (at, heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max))
                 })
