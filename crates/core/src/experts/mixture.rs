@@ -91,17 +91,22 @@ impl Mixture {
         let floor = |likelihood: f64| likelihood.max(1e-300).ln();
         self.parts[0] += floor(fixed_likelihood);
         self.parts[1] += floor(tracking_likelihood);
-        let top = self.fixed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let log_sum = top + self.fixed.iter().map(|fixed| (fixed - top).exp()).sum::<f64>().ln();
-        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
-            *fixed = (*fixed - log_sum).max(LEAST);
-        }
+        self.normalise();
         let top = self.parts[0].max(self.parts[1]);
         let log_sum = top + self.parts.iter().map(|part| (part - top).exp()).sum::<f64>().ln();
         self.parts.iter_mut().for_each(|part| *part = (*part - log_sum).max(LEAST));
         self.rounds += 1;
         self.share(tracking_likelihood);
         self.refresh();
+    }
+
+    /// Makes the weights without sharing sum to 1, however small they are.
+    fn normalise(&mut self) {
+        let top = self.fixed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let log_sum = top + self.fixed.iter().map(|fixed| (fixed - top).exp()).sum::<f64>().ln();
+        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
+            *fixed = (*fixed - log_sum).max(LEAST);
+        }
     }
 
     /// Fixed share among the members that are still there.
@@ -124,11 +129,7 @@ impl Mixture {
         self.fixed[member] = GONE;
         self.tracking[member] = 0.0;
         // Beside the one that leaves, the others may have had next to nothing.
-        let top = self.fixed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let log_sum = top + self.fixed.iter().map(|fixed| (fixed - top).exp()).sum::<f64>().ln();
-        for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
-            *fixed = (*fixed - log_sum).max(LEAST);
-        }
+        self.normalise();
         let total: f64 = self.tracking.iter().sum();
         if total > 0.0 {
             self.tracking.iter_mut().for_each(|tracking| *tracking /= total);

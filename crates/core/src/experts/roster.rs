@@ -166,14 +166,15 @@ impl Roster {
         }
     }
 
+    /// What the best of `heads` has shown in all rounds: the logarithm of its weight without sharing.
+    fn shown(&self, heads: std::ops::Range<usize>) -> f64 {
+        heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
+    }
+
     /// Lets the members that lag most leave, of those that cost more than `cheap`, while all are beyond `limit`. Who leads stays.
     pub(super) fn retire(&mut self, limit: f64, cheap: f64) {
-        let shown = |heads: std::ops::Range<usize>| {
-            heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
-        };
-        let leader =
-            heads(&self.words).enumerate().max_by(|a, b| shown(a.1.clone()).total_cmp(&shown(b.1.clone())));
-        let leader = leader.map(|(at, _)| at);
+        let by_weight = heads(&self.words).map(|heads| self.shown(heads)).enumerate();
+        let leader = by_weight.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at);
         while self.work() > limit {
             let dear = |word: &Word| {
                 let stays = word.left || word.kind == Kind::Trees;
@@ -182,9 +183,7 @@ impl Roster {
             let candidates = self.words.iter().zip(heads(&self.words)).enumerate();
             let last = candidates
                 .filter(|(at, (word, _))| dear(word) && Some(*at) != leader)
-                .map(|(at, (_, heads))| {
-                    (at, heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max))
-                })
+                .map(|(at, (_, heads))| (at, self.shown(heads)))
                 .min_by(|a, b| a.1.total_cmp(&b.1));
             let staying = self.words.iter().filter(|word| !word.left).count();
             let Some((at, _)) = last.filter(|_| staying > 1) else { return };
@@ -218,10 +217,7 @@ impl Roster {
             let words = self.words.iter().enumerate();
             words.filter(|(_, word)| word.kind == kind && word.forgetting == 0.0)
         };
-        let shown = |at: usize| {
-            let heads = heads(&self.words).nth(at).expect("one range a word");
-            heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
-        };
+        let shown = |at: usize| self.shown(heads(&self.words).nth(at).expect("one range a word"));
         let (at, leader) = of_kind().max_by(|a, b| shown(a.0).total_cmp(&shown(b.0)))?;
         let others = || of_kind().filter(|(other, _)| *other != at);
         let next = others().map(|(other, _)| shown(other)).max_by(f64::total_cmp)?;
