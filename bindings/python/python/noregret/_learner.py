@@ -14,8 +14,11 @@ from ._arrays import Floats, Ints
 
 _L = TypeVar("_L", bound="Learner")
 
-KINDS = {entry["name"]: entry for entry in _core.catalogue()}
-"""What every learner says of itself, by name."""
+Entry = dict[str, Any]
+"""What a learner says of itself in the registry."""
+
+KINDS: dict[str, Entry] = {entry["name"]: entry for entry in _core.catalogue()}
+"""The registry's learners by name."""
 
 
 @dataclass(frozen=True)
