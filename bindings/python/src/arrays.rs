@@ -247,6 +247,14 @@ pub(crate) fn check_weight(weight: f64, accepts: Accepts) -> Result<(), String> 
     Ok(())
 }
 
+/// Checks a dense row.
+pub(crate) fn check_one(x: &[f64], columns: usize) -> Done<()> {
+    if x.len() != columns {
+        return Err(Failure::Value(format!("x has {} numbers; features = {columns} were needed", x.len())));
+    }
+    check_row(Features::Dense(x), columns).map_err(|what| Failure::Value(format!("x: {what}")))
+}
+
 /// Checked arrays as a source of examples for the loop.
 pub(crate) struct ArrayExamples<'a> {
     pub(crate) rows: Rows<'a>,

@@ -24,9 +24,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::{Deserialize, Serialize};
 
-use crate::arrays::{ArrayExamples, PyRows, PyTargets};
+use crate::arrays::{ArrayExamples, PyRows, PyTargets, check_one};
 use crate::error::{Done, Failure, text_of};
-use crate::learner::check_one;
 use crate::log::Log;
 use crate::making::{Facts, array_schema, scaling};
 use crate::record::{Ran, Record};

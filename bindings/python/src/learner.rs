@@ -1,9 +1,11 @@
 //! A learner with full information, as Python holds it.
 
+mod rows;
+
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use noregret::algorithm::{AnyModel, Model};
-use noregret::example::{Features, Target};
+use noregret::example::Features;
 use noregret::guarantee::Guarantee;
 use noregret::merge::Merge;
 use noregret::model::Archive;
@@ -11,21 +13,23 @@ use noregret::param::ParamError;
 use noregret::prediction::Prediction;
 use noregret::registry;
 use noregret::state::Slot;
+use noregret_stream::Schema;
 use noregret_stream::delay::Lateness;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::run::{RunError, RunOptions, run};
+use noregret_stream::run::{RunOptions, run};
 use noregret_stream::saved::Saved;
 use noregret_stream::scale::Scaler;
-use noregret_stream::{Columns, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
 
-use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_row, check_weights};
+use self::rows::Spare;
+use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_one, check_weights};
 use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
-use crate::making::{Facts, array_schema, check_memory, scaling};
+use crate::making::{Facts, array_schema, scaling};
 use crate::record::{Ran, Record};
+use crate::target::PyTarget;
 use crate::values;
 
 /// A learner that sees the truth of every round, and what turns rows into its examples.
@@ -46,14 +50,6 @@ pub(crate) struct Inner {
     memory: usize,
     /// Where rows become examples.
     example: Example,
-}
-
-/// Buffers, and what they hold.
-struct Spare {
-    example: Example,
-    prediction: Prediction,
-    /// The state of the learner for which `prediction` is that of `example`.
-    state: Option<u64>,
 }
 
 impl Learner {
@@ -79,89 +75,6 @@ impl Learner {
     /// Changes the learner, alone.
     pub(crate) fn write<T: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut Inner) -> T + Send) -> T {
         py.detach(|| change(&mut self.inner.write().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    fn take_spare(&self, learner: &dyn Model) -> Spare {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
-        spare.unwrap_or_else(|| Spare {
-            example: Example::default(),
-            prediction: learner.prediction(),
-            state: None,
-        })
-    }
-
-    fn put_spare(&self, spare: Option<Spare>) {
-        *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = spare;
-    }
-
-    /// Predicts one checked row, and lets `see` have the prediction.
-    pub(crate) fn predict_checked<T>(
-        &self,
-        inner: &Inner,
-        x: Features<'_>,
-        see: impl FnOnce(&Prediction) -> T,
-    ) -> T {
-        let mut spare = self.take_spare(&*inner.learner);
-        inner.encoder.transform(x, &mut spare.example).expect("rows are checked before");
-        inner.learner.predict(spare.example.features(), &mut spare.prediction);
-        spare.state = Some(inner.state);
-        let seen = see(&spare.prediction);
-        self.put_spare(Some(spare));
-        seen
-    }
-
-    /// Learns one checked row. What was predicted for it last is not computed again.
-    pub(crate) fn learn_checked(&self, inner: &mut Inner, x: Features<'_>, target: Target<'_>) -> Done<()> {
-        let mut spare = self.take_spare(&*inner.learner);
-        let Inner { learner, encoder, example, state, .. } = inner;
-        encoder.encode_features(x, example).expect("rows are checked before");
-        if spare.state != Some(*state) || spare.example.features() != example.features() {
-            learner.predict(example.features(), &mut spare.prediction);
-        }
-        let finite = spare.prediction.is_finite();
-        if finite && target.weight > 0.0 {
-            learner.update(example.features(), target, &spare.prediction);
-            *state += 1;
-        }
-        spare.state = None;
-        self.put_spare(Some(spare));
-        if finite { Ok(()) } else { Err(RunError::NotFinite(inner.learner.rounds() + 1).into()) }
-    }
-
-    /// Makes room for classes and columns.
-    pub(crate) fn grow_to(&self, inner: &mut Inner, classes: usize, columns: usize) -> Done<()> {
-        let old = inner.learner.problem().clone();
-        let features = columns + usize::from(inner.encoder.intercept);
-        if (classes, features) == (old.classes, old.features) {
-            return Ok(());
-        }
-        let about = inner.learner.about();
-        for (name, value, least) in
-            [("classes", classes, old.classes), ("features", columns, inner.encoder.columns)]
-        {
-            if value < least {
-                return Err(ParamError::invalid(name, value, format!("at least {least}")).into());
-            }
-        }
-        let mut problem = old;
-        (problem.classes, problem.features) = (classes, features);
-        let entry = registry::find(about.name)?;
-        entry.check_problem(&problem)?;
-        check_memory(entry, &inner.learner.values(), &problem, inner.memory)?;
-        if !inner.learner.grow(classes, features) {
-            return Err(Failure::Value(format!("{} cannot take in new classes or features", about.name)));
-        }
-        self.put_spare(None);
-        inner.state += 1;
-        inner.encoder.columns = columns;
-        inner.schema.columns = Columns::Numbered { base: 0, count: columns as u32 };
-        if inner.encoder.classes > 0 {
-            inner.encoder.classes = classes;
-            for class in inner.encoder.labels.len()..classes {
-                inner.encoder.labels.intern(&class.to_string());
-            }
-        }
-        Ok(())
     }
 }
 
@@ -511,54 +424,6 @@ impl Inner {
                 "the guarantee is void: {rows} rows were beyond the learner's radius {}",
                 self.encoder.radius
             ))),
-        }
-    }
-}
-
-/// Checks a dense row.
-pub(crate) fn check_one(x: &[f64], columns: usize) -> Done<()> {
-    if x.len() != columns {
-        return Err(Failure::Value(format!("x has {} numbers; features = {columns} were needed", x.len())));
-    }
-    check_row(Features::Dense(x), columns).map_err(|what| Failure::Value(format!("x: {what}")))
-}
-
-/// The target of one row.
-#[derive(FromPyObject)]
-pub(crate) enum PyTarget<'py> {
-    #[pyo3(transparent)]
-    Class(i64),
-    #[pyo3(transparent)]
-    Value(f64),
-    #[pyo3(transparent)]
-    Distribution(PyReadonlyArray1<'py, f64>),
-}
-
-/// The same, borrowed as a list of one.
-enum OneTarget<'a> {
-    Class([i64; 1]),
-    Value([f64; 1]),
-    Distribution(&'a [f64]),
-}
-
-impl PyTarget<'_> {
-    fn borrow(&self) -> PyResult<OneTarget<'_>> {
-        Ok(match self {
-            PyTarget::Class(class) => OneTarget::Class([*class]),
-            PyTarget::Value(value) => OneTarget::Value([*value]),
-            PyTarget::Distribution(y) => OneTarget::Distribution(y.as_slice()?),
-        })
-    }
-}
-
-impl OneTarget<'_> {
-    fn list(&self) -> Targets<'_> {
-        match self {
-            OneTarget::Class(y) => Targets::Classes(y),
-            OneTarget::Value(y) => Targets::Values(y),
-            OneTarget::Distribution(values) => {
-                Targets::Distributions { values, rows: 1, classes: values.len() }
-            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod making;
 mod mapping;
 mod record;
 mod survey;
+mod target;
 mod values;
 
 /// The compiled part of noregret; its face is the package around it.
