@@ -10,6 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::error::{Done, Failure};
+use crate::signals::Signals;
 
 /// Rows as Python hands them over: a C-contiguous array, or the three arrays of a CSR matrix and its number of columns.
 pub(crate) enum PyRows<'py> {
@@ -264,12 +265,14 @@ pub(crate) struct ArrayExamples<'a> {
     /// Whether scaling stays as it is.
     pub(crate) frozen: bool,
     pub(crate) at: usize,
+    /// Where the rows end early.
+    pub(crate) signals: Signals,
 }
 
 impl Examples for ArrayExamples<'_> {
     fn next(&mut self, out: &mut Example) -> Result<bool, noregret_stream::ReadError> {
         let at = self.at;
-        if at == self.rows.len() {
+        if at == self.rows.len() || self.signals.end() {
             return Ok(false);
         }
         self.at += 1;

@@ -16,6 +16,8 @@ mod log;
 mod making;
 mod mapping;
 mod record;
+mod shared;
+mod signals;
 mod survey;
 mod target;
 mod values;

@@ -256,6 +256,8 @@ class Bandit(Model[_core.Bandit]):
         Returns
         -------
         A `noregret.Run` whose losses are probabilities of a mistake (mistakes, for learners that draw nothing).
+
+        Raises KeyboardInterrupt between two rounds; the rows before are learnt, and `rounds` counts them.
         """
         targets = _arrays.targets(y, False, self._names())
         return Run(*self._core.run(_arrays.rows(x), targets, seed=seed, keep=probabilities))

@@ -262,6 +262,8 @@ class Learner(Model[_core.Learner]):
             For arrays that the learner cannot learn from; nothing is learnt then.
         OverflowError
             If scores are not finite from some row on; the rows before it are learnt.
+        KeyboardInterrupt
+            Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
         self._core.run(_arrays.rows(x), self._targets(y), _arrays.weights(weight), look_ahead=look_ahead)
 
