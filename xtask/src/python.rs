@@ -37,7 +37,8 @@ pub(crate) fn test() -> Result<(), String> {
     run(Command::new(&python).args(tests).current_dir(PACKAGE).env("NOREGRET_BINARY", binary))?;
     let cache = ["--cache-dir", "../../target/python/mypy"];
     run(Command::new(&python).args(["-m", "mypy"]).args(cache).arg("python/noregret").current_dir(PACKAGE))?;
-    run(Command::new(&python).args(["-m", "mypy.stubtest", "noregret._core"]).current_dir("target/python"))
+    let stubs = ["noregret._core", "noregret.learners", "noregret.bandits", "noregret.river._classifiers"];
+    run(Command::new(&python).args(["-m", "mypy.stubtest"]).args(stubs).current_dir("target/python"))
 }
 
 /// Builds the wheel that users install.

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::error::{Done, Failure};
+use crate::signals::Signals;
 
 /// Rows as Python hands them over: a C-contiguous array, or the three arrays of a CSR matrix and its number of columns.
 pub(crate) enum PyRows<'py> {
@@ -247,6 +248,14 @@ pub(crate) fn check_weight(weight: f64, accepts: Accepts) -> Result<(), String> 
     Ok(())
 }
 
+/// Checks a dense row.
+pub(crate) fn check_one(x: &[f64], columns: usize) -> Done<()> {
+    if x.len() != columns {
+        return Err(Failure::Value(format!("x has {} numbers; features = {columns} were needed", x.len())));
+    }
+    check_row(Features::Dense(x), columns).map_err(|what| Failure::Value(format!("x: {what}")))
+}
+
 /// Checked arrays as a source of examples for the loop.
 pub(crate) struct ArrayExamples<'a> {
     pub(crate) rows: Rows<'a>,
@@ -256,12 +265,14 @@ pub(crate) struct ArrayExamples<'a> {
     /// Whether scaling stays as it is.
     pub(crate) frozen: bool,
     pub(crate) at: usize,
+    /// Where the rows end early.
+    pub(crate) signals: Signals,
 }
 
 impl Examples for ArrayExamples<'_> {
     fn next(&mut self, out: &mut Example) -> Result<bool, noregret_stream::ReadError> {
         let at = self.at;
-        if at == self.rows.len() {
+        if at == self.rows.len() || self.signals.end() {
             return Ok(false);
         }
         self.at += 1;

@@ -1,7 +1,7 @@
 //! A learner with bandit feedback, as Python holds it: decisions out, right or wrong back, in any order.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError};
 
 use noregret::algorithm::{AnyModel, BanditModel};
 use noregret::model::{Archive, ModelError};
@@ -24,12 +24,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::{Deserialize, Serialize};
 
-use crate::arrays::{ArrayExamples, PyRows, PyTargets};
+use crate::arrays::{ArrayExamples, PyRows, PyTargets, check_one};
 use crate::error::{Done, Failure, text_of};
-use crate::learner::check_one;
 use crate::log::Log;
 use crate::making::{Facts, array_schema, scaling};
 use crate::record::{Ran, Record};
+use crate::shared::Shared;
+use crate::signals::Signals;
 use crate::values;
 
 /// The text of a model file that says how decisions go on.
@@ -38,7 +39,7 @@ const GOING_ON: &str = "going_on";
 /// A learner that is told whether the label that it played was right.
 #[pyclass(frozen, module = "noregret._core")]
 pub(crate) struct Bandit {
-    inner: RwLock<Inner>,
+    inner: Shared<Inner>,
 }
 
 pub(crate) struct Inner {
@@ -86,16 +87,6 @@ impl Inner {
             row: Row::new(),
             example: Example::default(),
         }
-    }
-}
-
-impl Bandit {
-    fn read<T: Send>(&self, py: Python<'_>, look: impl FnOnce(&Inner) -> T + Send) -> T {
-        py.detach(|| look(&self.inner.read().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    fn write<T: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut Inner) -> T + Send) -> T {
-        py.detach(|| change(&mut self.inner.write().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -237,7 +228,7 @@ impl Bandit {
             }
             let play = Play { floor: exploration_floor, ..Play::new(seed) };
             let inner = Inner::new(learner, encoder, array_schema(features), play, most_waiting);
-            Ok(Self { inner: RwLock::new(Inner { fresh: Some(seed), ..inner }) })
+            Ok(Self { inner: Shared::new(Inner { fresh: Some(seed), ..inner }) })
         };
         Ok(make()?)
     }
@@ -246,14 +237,14 @@ impl Bandit {
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let archive = Archive::from_bytes(bytes).map_err(Failure::from)?;
-        Ok(Self { inner: RwLock::new(Inner::from_archive(&archive)?) })
+        Ok(Self { inner: Shared::new(Inner::from_archive(&archive)?) })
     }
 
     /// The learner, and the decisions that wait, in a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let inner = py.detach(|| -> Done<Inner> { Inner::from_archive(&Archive::read(&path)?) })?;
-        Ok(Self { inner: RwLock::new(inner) })
+        Ok(Self { inner: Shared::new(inner) })
     }
 
     /// The learner, and the decisions that wait, after a decision log, which goes on from `model` if it says so.
@@ -275,12 +266,12 @@ impl Bandit {
                 .map_err(|error| Failure::of_replay(path, error))?;
             Inner::replayed(replayed, model.as_ref(), most_waiting)
         })?;
-        Ok(Self { inner: RwLock::new(inner) })
+        Ok(Self { inner: Shared::new(inner) })
     }
 
     /// Begins a log of all decisions and what is heard of them.
     fn begin_log(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        Ok(self.write(py, |inner| -> Done<()> {
+        Ok(self.inner.write(py, |inner| -> Done<()> {
             if let Some(log) = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner) {
                 return Err(Failure::Value(format!(
                     "decisions are written to {} already; close that log first",
@@ -289,36 +280,36 @@ impl Bandit {
             }
             inner.log = Mutex::new(Some(Log::begin(path, inner)?));
             Ok(())
-        })?)
+        })??)
     }
 
     /// Completes the log, if there is one.
     fn end_log(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(self.write(py, |inner| {
+        Ok(self.inner.write(py, |inner| {
             let log = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner).take();
             log.map_or(Ok(()), Log::finish)
-        })?)
+        })??)
     }
 
     /// The bytes of a model file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.read(py, |inner| inner.archive().to_bytes()))
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.inner.read(py, |inner| inner.archive().to_bytes())?))
     }
 
     /// Writes a model file, which is replaced at once or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        Ok(self.read(py, |inner| -> Done<()> { Ok(inner.archive().write(&path)?) })?)
+        Ok(self.inner.read(py, |inner| -> Done<()> { Ok(inner.archive().write(&path)?) })??)
     }
 
     /// A copy that goes its own way.
-    fn copy(&self, py: Python<'_>) -> Self {
-        Self { inner: RwLock::new(self.read(py, Inner::clone)) }
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self { inner: Shared::new(self.inner.read(py, Inner::clone)?) })
     }
 
     /// Plays a label for one row: the label, its probability, and the decision's id.
     fn decide<'py>(&self, py: Python<'py>, row: PyReadonlyArray1<'py, f64>) -> PyResult<(u32, f64, u64)> {
         let x = row.as_slice()?;
-        Ok(self.write(py, |inner| -> Done<(u32, f64, u64)> {
+        Ok(self.inner.write(py, |inner| -> Done<(u32, f64, u64)> {
             check_one(x, inner.encoder.columns)?;
             let Inner { learner, encoder, play, row, example, .. } = inner;
             // By way of a row, since that is what a log holds and a replay encodes.
@@ -341,7 +332,7 @@ impl Bandit {
             going_on.next += 1;
             pending.keep(&id.to_string(), example, &decision).map_err(|error| error.to_string())?;
             Ok((decision.label, decision.probability, id))
-        })?)
+        })??)
     }
 
     /// Learns whether the label of decision `id` was right.
@@ -362,7 +353,7 @@ impl Bandit {
         scores: bool,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = rows.borrow()?;
-        let (out, width) = self.read(py, |inner| -> Done<(Vec<f64>, usize)> {
+        let (out, width) = self.inner.read(py, |inner| -> Done<(Vec<f64>, usize)> {
             rows.check(inner.encoder.columns)?;
             let (mut decision, mut example) = (Decision::default(), Example::default());
             let width = inner.learner.problem().classes;
@@ -374,7 +365,7 @@ impl Bandit {
                 out.extend_from_slice(if scores { &decision.scores } else { &decision.distribution });
             }
             Ok((out, width))
-        })?;
+        })??;
         PyArray1::from_vec(py, out).reshape([rows.len(), width])
     }
 
@@ -389,7 +380,7 @@ impl Bandit {
         keep: bool,
     ) -> PyResult<Ran<'py>> {
         let (rows, targets) = (rows.borrow()?, targets.borrow()?);
-        let record = self.write(py, |inner| -> Done<Record> {
+        let record = self.inner.work(py, |inner| -> Done<Record> {
             let (about, classes) = (inner.learner.about(), inner.learner.problem().classes);
             if let Some(log) = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner) {
                 return Err(Failure::Value(format!(
@@ -412,58 +403,62 @@ impl Bandit {
             inner.fresh = None;
             let mut play = Play { floor: inner.play.floor, ..Play::new(seed) };
             let Inner { learner, encoder, .. } = inner;
-            let mut examples = ArrayExamples { rows, targets, weights: None, encoder, frozen: false, at: 0 };
+            let (weights, signals) = (None, Signals::new());
+            let mut examples =
+                ArrayExamples { rows, targets, weights, encoder, frozen: false, at: 0, signals };
             let (learner, sink) = (learner.as_mut(), &mut record.rounds);
-            record.score = Some(run_bandit_as(&mut examples, learner, sink, &options, &mut play, None)?);
+            let ran = run_bandit_as(&mut examples, learner, sink, &options, &mut play, None);
+            examples.signals.into_result()?;
+            record.score = Some(ran?);
             Ok(record)
-        })?;
+        })??;
         record.into_python(py)
     }
 
     /// What pickle needs.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py()),)))
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
     #[getter]
-    fn waiting(&self, py: Python<'_>) -> Vec<String> {
-        self.read(py, |inner| inner.pending.ids().map(str::to_owned).collect())
+    fn waiting(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.inner.read(py, |inner| inner.pending.ids().map(str::to_owned).collect())
     }
 
     #[getter]
-    fn name(&self, py: Python<'_>) -> &'static str {
-        self.read(py, |inner| inner.learner.about().name)
+    fn name(&self, py: Python<'_>) -> PyResult<&'static str> {
+        self.inner.read(py, |inner| inner.learner.about().name)
     }
 
     #[getter]
-    fn classes(&self, py: Python<'_>) -> usize {
-        self.read(py, |inner| inner.learner.problem().classes)
+    fn classes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.inner.read(py, |inner| inner.learner.problem().classes)
     }
 
     #[getter]
-    fn features(&self, py: Python<'_>) -> usize {
-        self.read(py, |inner| inner.encoder.columns)
+    fn features(&self, py: Python<'_>) -> PyResult<usize> {
+        self.inner.read(py, |inner| inner.encoder.columns)
     }
 
     #[getter]
-    fn rounds(&self, py: Python<'_>) -> u64 {
-        self.read(py, |inner| inner.learner.rounds())
+    fn rounds(&self, py: Python<'_>) -> PyResult<u64> {
+        self.inner.read(py, |inner| inner.learner.rounds())
     }
 
     #[getter]
-    fn labels(&self, py: Python<'_>) -> Vec<String> {
-        self.read(py, |inner| inner.encoder.labels.iter().map(str::to_owned).collect())
+    fn labels(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.inner.read(py, |inner| inner.encoder.labels.iter().map(str::to_owned).collect())
     }
 
     #[getter]
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        values::to_python(py, &self.read(py, |inner| inner.learner.values()))
+        values::to_python(py, &self.inner.read(py, |inner| inner.learner.values())?)
     }
 }
 
 impl Bandit {
     fn hear(&self, py: Python<'_>, id: &str, verdict: Verdict) -> PyResult<()> {
-        if self.write(py, |inner| inner.hear(id, verdict))? {
+        if self.inner.write(py, |inner| inner.hear(id, verdict))?? {
             return Ok(());
         }
         Err(PyKeyError::new_err(format!(
@@ -472,7 +467,7 @@ impl Bandit {
     }
 
     /// What a model file would hold.
-    pub(crate) fn archive(&self, py: Python<'_>) -> Archive {
-        self.read(py, Inner::archive)
+    pub(crate) fn archive(&self, py: Python<'_>) -> PyResult<Archive> {
+        self.inner.read(py, Inner::archive)
     }
 }

@@ -27,6 +27,8 @@ pub(crate) enum Failure {
     Overflow(String),
     /// `OSError`, or the subclass that Python has for its number.
     Os(std::io::Error, String),
+    /// What the handler of a signal has raised.
+    Raised(PyErr),
 }
 
 pub(crate) type Done<T> = Result<T, Failure>;
@@ -38,6 +40,7 @@ impl From<Failure> for PyErr {
             Failure::Type(what) => PyTypeError::new_err(what),
             Failure::Memory(what) => PyMemoryError::new_err(what),
             Failure::Overflow(what) => PyOverflowError::new_err(what),
+            Failure::Raised(error) => error,
             Failure::Os(source, path) => match number(&source) {
                 // With a number and a file name Python chooses the subclass itself: FileNotFoundError and so on.
                 Some(number) => PyOSError::new_err((number, source.to_string(), path)),

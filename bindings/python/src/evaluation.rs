@@ -48,8 +48,8 @@ pub(crate) fn evaluate_log(
     most_waiting: usize,
 ) -> PyResult<String> {
     let model = match &policy {
-        Some(PyPolicy::Bandit(bandit)) => Some(bandit.get().archive(py)),
-        Some(PyPolicy::Learner(learner)) => Some(learner.get().archive(py)),
+        Some(PyPolicy::Bandit(bandit)) => Some(bandit.get().archive(py)?),
+        Some(PyPolicy::Learner(learner)) => Some(learner.get().archive(py)?),
         _ => None,
     };
     let name = match &policy {

@@ -1,9 +1,11 @@
 //! A learner with full information, as Python holds it.
 
-use std::sync::{Mutex, PoisonError, RwLock};
+mod rows;
+
+use std::sync::Mutex;
 
 use noregret::algorithm::{AnyModel, Model};
-use noregret::example::{Features, Target};
+use noregret::example::Features;
 use noregret::guarantee::Guarantee;
 use noregret::merge::Merge;
 use noregret::model::Archive;
@@ -11,27 +13,31 @@ use noregret::param::ParamError;
 use noregret::prediction::Prediction;
 use noregret::registry;
 use noregret::state::Slot;
+use noregret_stream::Schema;
 use noregret_stream::delay::Lateness;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::run::{RunError, RunOptions, run};
+use noregret_stream::run::{RunOptions, run};
 use noregret_stream::saved::Saved;
 use noregret_stream::scale::Scaler;
-use noregret_stream::{Columns, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
 
-use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_row, check_weights};
+use self::rows::Spare;
+use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_one, check_weights};
 use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
-use crate::making::{Facts, array_schema, check_memory, scaling};
+use crate::making::{Facts, array_schema, scaling};
 use crate::record::{Ran, Record};
+use crate::shared::Shared;
+use crate::signals::Signals;
+use crate::target::PyTarget;
 use crate::values;
 
 /// A learner that sees the truth of every round, and what turns rows into its examples.
 #[pyclass(frozen, module = "noregret._core")]
 pub(crate) struct Learner {
-    inner: RwLock<Inner>,
+    pub(crate) inner: Shared<Inner>,
     /// Buffers of the last prediction, so that a row costs no allocation; taken while they are in use.
     spare: Mutex<Option<Spare>>,
 }
@@ -48,18 +54,10 @@ pub(crate) struct Inner {
     example: Example,
 }
 
-/// Buffers, and what they hold.
-struct Spare {
-    example: Example,
-    prediction: Prediction,
-    /// The state of the learner for which `prediction` is that of `example`.
-    state: Option<u64>,
-}
-
 impl Learner {
     fn new(learner: Box<dyn Model>, encoder: Encoder, schema: Schema, memory: usize) -> Self {
         let inner = Inner { learner, encoder, schema, state: 0, memory, example: Example::default() };
-        Self { inner: RwLock::new(inner), spare: Mutex::new(None) }
+        Self { inner: Shared::new(inner), spare: Mutex::new(None) }
     }
 
     fn loaded(archive: &Archive, memory: usize) -> Done<Self> {
@@ -69,99 +67,6 @@ impl Learner {
     fn of_saved(saved: Saved, memory: usize) -> Done<Self> {
         let Saved { learner, encoder, schema, .. } = saved;
         Ok(Self::new(learner.full()?, encoder, schema, memory))
-    }
-
-    /// Looks at the learner, beside others who look. Nobody who waits for it holds the interpreter.
-    pub(crate) fn read<T: Send>(&self, py: Python<'_>, look: impl FnOnce(&Inner) -> T + Send) -> T {
-        py.detach(|| look(&self.inner.read().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    /// Changes the learner, alone.
-    pub(crate) fn write<T: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut Inner) -> T + Send) -> T {
-        py.detach(|| change(&mut self.inner.write().unwrap_or_else(PoisonError::into_inner)))
-    }
-
-    fn take_spare(&self, learner: &dyn Model) -> Spare {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
-        spare.unwrap_or_else(|| Spare {
-            example: Example::default(),
-            prediction: learner.prediction(),
-            state: None,
-        })
-    }
-
-    fn put_spare(&self, spare: Option<Spare>) {
-        *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = spare;
-    }
-
-    /// Predicts one checked row, and lets `see` have the prediction.
-    pub(crate) fn predict_checked<T>(
-        &self,
-        inner: &Inner,
-        x: Features<'_>,
-        see: impl FnOnce(&Prediction) -> T,
-    ) -> T {
-        let mut spare = self.take_spare(&*inner.learner);
-        inner.encoder.transform(x, &mut spare.example).expect("rows are checked before");
-        inner.learner.predict(spare.example.features(), &mut spare.prediction);
-        spare.state = Some(inner.state);
-        let seen = see(&spare.prediction);
-        self.put_spare(Some(spare));
-        seen
-    }
-
-    /// Learns one checked row. What was predicted for it last is not computed again.
-    pub(crate) fn learn_checked(&self, inner: &mut Inner, x: Features<'_>, target: Target<'_>) -> Done<()> {
-        let mut spare = self.take_spare(&*inner.learner);
-        let Inner { learner, encoder, example, state, .. } = inner;
-        encoder.encode_features(x, example).expect("rows are checked before");
-        if spare.state != Some(*state) || spare.example.features() != example.features() {
-            learner.predict(example.features(), &mut spare.prediction);
-        }
-        let finite = spare.prediction.is_finite();
-        if finite && target.weight > 0.0 {
-            learner.update(example.features(), target, &spare.prediction);
-            *state += 1;
-        }
-        spare.state = None;
-        self.put_spare(Some(spare));
-        if finite { Ok(()) } else { Err(RunError::NotFinite(inner.learner.rounds() + 1).into()) }
-    }
-
-    /// Makes room for classes and columns.
-    pub(crate) fn grow_to(&self, inner: &mut Inner, classes: usize, columns: usize) -> Done<()> {
-        let old = inner.learner.problem().clone();
-        let features = columns + usize::from(inner.encoder.intercept);
-        if (classes, features) == (old.classes, old.features) {
-            return Ok(());
-        }
-        let about = inner.learner.about();
-        for (name, value, least) in
-            [("classes", classes, old.classes), ("features", columns, inner.encoder.columns)]
-        {
-            if value < least {
-                return Err(ParamError::invalid(name, value, format!("at least {least}")).into());
-            }
-        }
-        let mut problem = old;
-        (problem.classes, problem.features) = (classes, features);
-        let entry = registry::find(about.name)?;
-        entry.check_problem(&problem)?;
-        check_memory(entry, &inner.learner.values(), &problem, inner.memory)?;
-        if !inner.learner.grow(classes, features) {
-            return Err(Failure::Value(format!("{} cannot take in new classes or features", about.name)));
-        }
-        self.put_spare(None);
-        inner.state += 1;
-        inner.encoder.columns = columns;
-        inner.schema.columns = Columns::Numbered { base: 0, count: columns as u32 };
-        if inner.encoder.classes > 0 {
-            inner.encoder.classes = classes;
-            for class in inner.encoder.labels.len()..classes {
-                inner.encoder.labels.intern(&class.to_string());
-            }
-        }
-        Ok(())
     }
 }
 
@@ -234,18 +139,18 @@ impl Learner {
     }
 
     /// The bytes of a model file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.archive(py).to_bytes())
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.archive(py)?.to_bytes()))
     }
 
     /// Writes a model file, which is replaced at once or not at all.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        Ok(self.read(py, |inner| -> Done<()> { Ok(inner.saved().archive().write(&path)?) })?)
+        Ok(self.inner.read(py, |inner| -> Done<()> { Ok(inner.saved().archive().write(&path)?) })??)
     }
 
     /// A copy that goes its own way.
-    fn copy(&self, py: Python<'_>) -> Self {
-        self.read(py, |inner| {
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        self.inner.read(py, |inner| {
             Self::new(inner.learner.clone(), inner.encoder.clone(), inner.schema.clone(), inner.memory)
         })
     }
@@ -256,15 +161,16 @@ impl Learner {
         let how: Merge = how
             .parse()
             .map_err(|_| Failure::from(ParamError::invalid("how", how, "sum-all or lambda-once")))?;
-        let memory = parts.first().map_or(0, |part| part.get().read(py, |inner| inner.memory));
-        let parts: Vec<Saved> = parts.iter().map(|part| part.get().read(py, Inner::saved)).collect();
+        let memory = parts.first().map_or(Ok(0), |part| part.get().inner.read(py, |inner| inner.memory))?;
+        let parts = parts.iter().map(|part| part.get().inner.read(py, Inner::saved));
+        let parts = parts.collect::<PyResult<Vec<Saved>>>()?;
         let merged = py.detach(|| noregret_stream::merge::merge(parts, how)).map_err(Failure::from)?;
         Ok(Self::of_saved(merged, memory)?)
     }
 
     /// Makes room for more classes and columns, as if they had been there all along.
     fn grow(&self, py: Python<'_>, classes: usize, features: usize) -> PyResult<()> {
-        Ok(self.write(py, |inner| self.grow_to(inner, classes, features))?)
+        Ok(self.inner.write(py, |inner| self.grow_to(inner, classes, features))??)
     }
 
     /// Probabilities (or scores) of rows, one row each.
@@ -275,7 +181,7 @@ impl Learner {
         scores: bool,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = rows.borrow()?;
-        let (out, width) = self.read(py, |inner| -> Done<(Vec<f64>, usize)> {
+        let (out, width) = self.inner.read(py, |inner| -> Done<(Vec<f64>, usize)> {
             rows.check(inner.encoder.columns)?;
             let mut at = inner.learner.prediction();
             let mut example = Example::default();
@@ -287,7 +193,7 @@ impl Learner {
                 out.extend_from_slice(if scores { &at.scores } else { &at.probabilities });
             }
             Ok((out, width))
-        })?;
+        })??;
         PyArray1::from_vec(py, out).reshape([rows.len(), width])
     }
 
@@ -299,11 +205,11 @@ impl Learner {
         scores: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = row.as_slice()?;
-        let out = self.read(py, |inner| -> Done<Vec<f64>> {
+        let out = self.inner.read(py, |inner| -> Done<Vec<f64>> {
             check_one(x, inner.encoder.columns)?;
             let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
             Ok(self.predict_checked(inner, Features::Dense(x), list))
-        })?;
+        })??;
         Ok(PyArray1::from_vec(py, out))
     }
 
@@ -317,11 +223,11 @@ impl Learner {
     ) -> PyResult<()> {
         let x = row.as_slice()?;
         let target = target.borrow()?;
-        Ok(self.write(py, |inner| -> Done<()> {
+        Ok(self.inner.write(py, |inner| -> Done<()> {
             check_one(x, inner.encoder.columns)?;
             inner.check_targets(target.list(), 1, Some(&[weight]))?;
             self.learn_checked(inner, Features::Dense(x), target.list().target(0).weighted(weight))
-        })?)
+        })??)
     }
 
     /// Predicts, scores and learns rows in order.
@@ -340,7 +246,7 @@ impl Learner {
     ) -> PyResult<Ran<'py>> {
         let (rows, targets) = (rows.borrow()?, targets.borrow()?);
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        let record = self.write(py, |inner| -> Done<Record> {
+        let record = self.inner.work(py, |inner| -> Done<Record> {
             rows.check(inner.encoder.columns)?;
             inner.check_targets(targets, rows.len(), weights)?;
             self.put_spare(None);
@@ -350,34 +256,37 @@ impl Learner {
                 RunOptions { forecast, delay: Lateness::default(), look_ahead, window: 1, limit: None, seed };
             let mut record = Record::new(forecast, keep, rows.len());
             let Inner { learner, encoder, .. } = inner;
-            let mut examples = ArrayExamples { rows, targets, weights, encoder, frozen, at: 0 };
-            record.score = Some(run(&mut examples, learner.as_mut(), &mut record.rounds, &options)?);
+            let signals = Signals::new();
+            let mut examples = ArrayExamples { rows, targets, weights, encoder, frozen, at: 0, signals };
+            let ran = run(&mut examples, learner.as_mut(), &mut record.rounds, &options);
+            examples.signals.into_result()?;
+            record.score = Some(ran?);
             Ok(record)
-        })?;
+        })??;
         record.into_python(py)
     }
 
     /// Sets what is known of the columns before the first row, as [`survey`] finds it.
-    fn set_scaling(&self, py: Python<'_>, rows: u64, first: Vec<f64>, second: Vec<f64>) {
-        self.write(py, |inner| {
+    fn set_scaling(&self, py: Python<'_>, rows: u64, first: Vec<f64>, second: Vec<f64>) -> PyResult<()> {
+        self.inner.write(py, |inner| {
             inner.encoder.scaler = Scaler::from_state(inner.encoder.scaler.scaling(), rows, first, second);
-        });
+        })
     }
 
     /// The data-dependent bound on the regret so far.
     fn certificate(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.read(py, |inner| {
+        Ok(self.inner.read(py, |inner| {
             inner.in_force()?;
             inner
                 .learner
                 .certificate()
                 .ok_or_else(|| Failure::Value(format!("{} keeps no certificate", inner.learner.about().name)))
-        })?)
+        })??)
     }
 
     /// The theorem's bound on the regret so far.
     fn regret_bound(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.read(py, |inner| {
+        Ok(self.inner.read(py, |inner| {
             inner.in_force()?;
             let about = inner.learner.about();
             let none = |why: String| Failure::Value(format!("{} has no bound: {why}", about.name));
@@ -390,62 +299,62 @@ impl Learner {
                     Err(none("its theorem is about mistakes, and depends on the comparator".to_owned()))
                 }
             }
-        })?)
+        })??)
     }
 
     /// What pickle needs.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py()),)))
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
     #[getter]
-    fn name(&self, py: Python<'_>) -> &'static str {
-        self.read(py, |inner| inner.learner.about().name)
+    fn name(&self, py: Python<'_>) -> PyResult<&'static str> {
+        self.inner.read(py, |inner| inner.learner.about().name)
     }
 
     #[getter]
-    fn classes(&self, py: Python<'_>) -> usize {
-        self.read(py, |inner| inner.learner.problem().classes)
+    fn classes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.inner.read(py, |inner| inner.learner.problem().classes)
     }
 
     #[getter]
-    fn features(&self, py: Python<'_>) -> usize {
-        self.read(py, |inner| inner.encoder.columns)
+    fn features(&self, py: Python<'_>) -> PyResult<usize> {
+        self.inner.read(py, |inner| inner.encoder.columns)
     }
 
     #[getter]
-    fn rounds(&self, py: Python<'_>) -> u64 {
-        self.read(py, |inner| inner.learner.rounds())
+    fn rounds(&self, py: Python<'_>) -> PyResult<u64> {
+        self.inner.read(py, |inner| inner.learner.rounds())
     }
 
     #[getter]
-    fn large_rows(&self, py: Python<'_>) -> u64 {
-        self.read(py, |inner| inner.encoder.large_rows)
+    fn large_rows(&self, py: Python<'_>) -> PyResult<u64> {
+        self.inner.read(py, |inner| inner.encoder.large_rows)
     }
 
     #[getter]
-    fn radius(&self, py: Python<'_>) -> Option<f64> {
-        self.read(py, |inner| inner.learner.problem().radius)
+    fn radius(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.inner.read(py, |inner| inner.learner.problem().radius)
     }
 
     #[getter]
-    fn scale(&self, py: Python<'_>) -> &'static str {
-        self.read(py, |inner| inner.encoder.scaler.scaling().name())
+    fn scale(&self, py: Python<'_>) -> PyResult<&'static str> {
+        self.inner.read(py, |inner| inner.encoder.scaler.scaling().name())
     }
 
     #[getter]
-    fn intercept(&self, py: Python<'_>) -> bool {
-        self.read(py, |inner| inner.encoder.intercept)
+    fn intercept(&self, py: Python<'_>) -> PyResult<bool> {
+        self.inner.read(py, |inner| inner.encoder.intercept)
     }
 
     #[getter]
-    fn labels(&self, py: Python<'_>) -> Vec<String> {
-        self.read(py, |inner| inner.encoder.labels.iter().map(str::to_owned).collect())
+    fn labels(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.inner.read(py, |inner| inner.encoder.labels.iter().map(str::to_owned).collect())
     }
 
     #[getter]
-    fn columns(&self, py: Python<'_>) -> Vec<String> {
-        self.read(py, |inner| {
+    fn columns(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.inner.read(py, |inner| {
             let columns = inner.encoder.columns as u32;
             (0..columns).map(|column| inner.schema.columns.name(column).into_owned()).collect()
         })
@@ -453,41 +362,41 @@ impl Learner {
 
     #[getter]
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        values::to_python(py, &self.read(py, |inner| inner.learner.values()))
+        values::to_python(py, &self.inner.read(py, |inner| inner.learner.values())?)
     }
 
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.read(py, |inner| inner.learner.weights()).into_py_dict(py)
+        self.inner.read(py, |inner| inner.learner.weights())?.into_py_dict(py)
     }
 
     #[getter]
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.read(py, |inner| inner.learner.numbers()).into_py_dict(py)
+        self.inner.read(py, |inner| inner.learner.numbers())?.into_py_dict(py)
     }
 
     #[getter]
-    fn forecast(&self, py: Python<'_>) -> &'static str {
-        self.read(py, |inner| forecast_name(inner.learner.about().forecast))
+    fn forecast(&self, py: Python<'_>) -> PyResult<&'static str> {
+        self.inner.read(py, |inner| forecast_name(inner.learner.about().forecast))
     }
 
-    fn __sizeof__(&self, py: Python<'_>) -> usize {
-        let numbers = self.write(py, |inner| {
+    fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
+        let numbers = self.inner.write(py, |inner| {
             let count = |slot: &Slot<'_>| match slot {
                 Slot::Real { data, .. } | Slot::Symmetric { data, .. } => data.len(),
                 Slot::List(data) => data.len(),
                 Slot::Count(data) => data.len(),
             };
             inner.learner.tensors().iter().map(|tensor| count(&tensor.slot)).sum::<usize>()
-        });
-        size_of::<Self>() + 8 * numbers
+        })?;
+        Ok(size_of::<Self>() + 8 * numbers)
     }
 }
 
 impl Learner {
     /// What a model file would hold.
-    pub(crate) fn archive(&self, py: Python<'_>) -> Archive {
-        self.read(py, |inner| inner.saved().archive())
+    pub(crate) fn archive(&self, py: Python<'_>) -> PyResult<Archive> {
+        self.inner.read(py, |inner| inner.saved().archive())
     }
 }
 
@@ -511,54 +420,6 @@ impl Inner {
                 "the guarantee is void: {rows} rows were beyond the learner's radius {}",
                 self.encoder.radius
             ))),
-        }
-    }
-}
-
-/// Checks a dense row.
-pub(crate) fn check_one(x: &[f64], columns: usize) -> Done<()> {
-    if x.len() != columns {
-        return Err(Failure::Value(format!("x has {} numbers; features = {columns} were needed", x.len())));
-    }
-    check_row(Features::Dense(x), columns).map_err(|what| Failure::Value(format!("x: {what}")))
-}
-
-/// The target of one row.
-#[derive(FromPyObject)]
-pub(crate) enum PyTarget<'py> {
-    #[pyo3(transparent)]
-    Class(i64),
-    #[pyo3(transparent)]
-    Value(f64),
-    #[pyo3(transparent)]
-    Distribution(PyReadonlyArray1<'py, f64>),
-}
-
-/// The same, borrowed as a list of one.
-enum OneTarget<'a> {
-    Class([i64; 1]),
-    Value([f64; 1]),
-    Distribution(&'a [f64]),
-}
-
-impl PyTarget<'_> {
-    fn borrow(&self) -> PyResult<OneTarget<'_>> {
-        Ok(match self {
-            PyTarget::Class(class) => OneTarget::Class([*class]),
-            PyTarget::Value(value) => OneTarget::Value([*value]),
-            PyTarget::Distribution(y) => OneTarget::Distribution(y.as_slice()?),
-        })
-    }
-}
-
-impl OneTarget<'_> {
-    fn list(&self) -> Targets<'_> {
-        match self {
-            OneTarget::Class(y) => Targets::Classes(y),
-            OneTarget::Value(y) => Targets::Values(y),
-            OneTarget::Distribution(values) => {
-                Targets::Distributions { values, rows: 1, classes: values.len() }
-            }
         }
     }
 }

@@ -16,7 +16,10 @@ mod log;
 mod making;
 mod mapping;
 mod record;
+mod shared;
+mod signals;
 mod survey;
+mod target;
 mod values;
 
 /// The compiled part of noregret; its face is the package around it.

@@ -79,14 +79,14 @@ pub(crate) fn learn_mapping<'py>(
     known.extend((first as u32..).zip(&named).map(|(column, (_, _, value))| (column, *value)));
     let (indices, values) = sorted(known);
     let count = first + named.len();
-    learner.write(py, |inner| -> Done<()> {
+    learner.inner.write(py, |inner| -> Done<()> {
         let x = Features::Sparse { indices: &indices, values: &values };
         check_row(x, count)?;
         check_weights(Some(&[weight]), 1, inner.learner.about().accepts)?;
         let classes = inner.learner.problem().classes.max(label as usize + 1);
         learner.grow_to(inner, classes, count.max(inner.encoder.columns))?;
         learner.learn_checked(inner, x, Target::class(Label(label)).weighted(weight))
-    })?;
+    })??;
     for (column, (_, name, _)) in (first..).zip(&named) {
         columns.set_item(name, column)?;
     }
@@ -103,10 +103,10 @@ pub(crate) fn predict_mapping<'py>(
     scores: bool,
 ) -> PyResult<Vec<f64>> {
     let (indices, values) = sorted(map(columns, x)?.known);
-    Ok(learner.read(py, |inner| -> Done<Vec<f64>> {
+    Ok(learner.inner.read(py, |inner| -> Done<Vec<f64>> {
         let x = Features::Sparse { indices: &indices, values: &values };
         check_row(x, inner.encoder.columns)?;
         let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
         Ok(learner.predict_checked(inner, x, list))
-    })?)
+    })??)
 }

@@ -1,11 +1,15 @@
 //! From a row as it was read to an example as a learner sees it: classes, scaling, intercept.
 
+mod example;
+
 use std::fmt;
 use std::str::FromStr;
 
-use noregret::example::{Batch, Features, Label, Target, Truth};
+use noregret::example::Features;
 use noregret::learner::{Accepts, Classes};
 
+use self::example::OwnedTruth;
+pub use self::example::{Coming, Example};
 use crate::labels::Labels;
 use crate::read_error::{ReadError, ReadErrorKind};
 use crate::row::{Row, RowLabel};
@@ -50,106 +54,6 @@ impl fmt::Display for LargeRow {
             LargeRow::Clip => "clip",
             LargeRow::Error => "error",
         })
-    }
-}
-
-/// One example as a learner sees it, owned, its buffers reused.
-#[derive(Clone, Debug, Default)]
-pub struct Example {
-    sparse: bool,
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    truth: OwnedTruth,
-    distribution: Vec<f64>,
-    weight: f64,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum OwnedTruth {
-    #[default]
-    Missing,
-    Class(Label),
-    Distribution,
-    Value(f64),
-}
-
-impl Example {
-    /// The features.
-    pub fn features(&self) -> Features<'_> {
-        if self.sparse {
-            Features::Sparse { indices: &self.indices, values: &self.values }
-        } else {
-            Features::Dense(&self.values)
-        }
-    }
-
-    /// The target; `None` for an unlabelled example, or one of weight 0, which teaches nothing.
-    pub fn target(&self) -> Option<Target<'_>> {
-        if self.weight == 0.0 {
-            return None;
-        }
-        let target = match self.truth {
-            OwnedTruth::Missing => return None,
-            OwnedTruth::Class(label) => Target::class(label),
-            OwnedTruth::Distribution => Target::distribution(&self.distribution),
-            OwnedTruth::Value(value) => Target::value(value),
-        };
-        Some(target.weighted(self.weight))
-    }
-
-    /// An unlabelled example of the features `x`.
-    pub fn of(x: Features<'_>) -> Self {
-        let indices = match x {
-            Features::Dense(_) => None,
-            Features::Sparse { indices, .. } => Some(indices.to_vec()),
-        };
-        let (sparse, values) = (indices.is_some(), x.values().to_vec());
-        Self { sparse, indices: indices.unwrap_or_default(), values, weight: 1.0, ..Self::default() }
-    }
-
-    /// A dense example of weight 1, as tests and generators make it.
-    pub fn dense(values: &[f64], label: Option<Label>) -> Self {
-        let truth = label.map_or(OwnedTruth::Missing, OwnedTruth::Class);
-        Self { values: values.to_vec(), truth, weight: 1.0, ..Self::default() }
-    }
-
-    /// Sets what is true of the example; `None` for one without a label, of weight 1.
-    pub fn set_target(&mut self, target: Option<Target<'_>>) {
-        self.weight = target.map_or(1.0, |target| target.weight);
-        self.truth = match target.map(|target| target.truth) {
-            None => OwnedTruth::Missing,
-            Some(Truth::Class(label)) => OwnedTruth::Class(label),
-            Some(Truth::Value(value)) => OwnedTruth::Value(value),
-            Some(Truth::Distribution(y)) => {
-                self.distribution.clear();
-                self.distribution.extend_from_slice(y);
-                OwnedTruth::Distribution
-            }
-        };
-    }
-
-    /// Copies `other`, reusing the buffers.
-    pub fn copy_from(&mut self, other: &Example) {
-        self.sparse = other.sparse;
-        self.indices.clone_from(&other.indices);
-        self.values.clone_from(&other.values);
-        self.truth = other.truth;
-        self.distribution.clone_from(&other.distribution);
-        self.weight = other.weight;
-    }
-}
-
-/// Examples that are still to come.
-#[derive(Debug)]
-pub struct Coming<'a>(pub &'a [Example]);
-
-impl Batch for Coming<'_> {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn features(&self, at: usize) -> Features<'_> {
-        self.0[at].features()
     }
 }
 
@@ -447,56 +351,4 @@ pub(crate) fn row_error(source_name: &str, row: &Row, what: String) -> ReadError
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scale::Scaling;
-
-    fn encoder(scaling: Scaling, sparse: bool) -> Encoder {
-        Encoder {
-            labels: Labels::default(),
-            classes: 0,
-            scaler: Scaler::new(scaling),
-            intercept: true,
-            sparse,
-            columns: 3,
-            accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true },
-            votes: false,
-            large_row: LargeRow::Warn,
-            radius: 2.0,
-            large_rows: 0,
-        }
-    }
-
-    #[test]
-    fn features_in_memory_become_the_examples_of_rows_that_are_read() {
-        let rows = [[0.5, 0.0, -2.0], [0.0, 0.0, 0.0], [1.5, 3.0, 0.0], [-0.5, 1.0, 4.0]];
-        for scaling in Scaling::ALL {
-            for sparse in [false, true] {
-                if sparse && scaling == Scaling::Standard {
-                    continue;
-                }
-                let mut encoders = [0; 3].map(|_| encoder(scaling, sparse));
-                for values in &rows {
-                    let mut examples = [0; 3].map(|_| Example::default());
-                    let mut row = Row::new();
-                    (0u32..).zip(values).for_each(|(column, value)| row.push(column, *value));
-                    let pairs = Features::Sparse { indices: row.indices(), values: row.values() };
-                    encoders[0].encode(&row, &mut examples[0]).expect("a good row");
-                    encoders[1]
-                        .encode_features(Features::Dense(values), &mut examples[1])
-                        .expect("a good row");
-                    encoders[2].encode_features(pairs, &mut examples[2]).expect("a good row");
-                    let [read, dense, pairs] = &examples;
-                    assert_eq!(read.features(), dense.features(), "{scaling}, sparse: {sparse}");
-                    assert_eq!(read.features(), pairs.features(), "{scaling}, sparse: {sparse}");
-                    assert_eq!(dense.target(), None);
-                }
-                assert_eq!(encoders[0].large_rows, encoders[1].large_rows);
-                assert_eq!(
-                    encoders[0].large_rows > 0,
-                    scaling == Scaling::None || scaling == Scaling::Standard
-                );
-            }
-        }
-    }
-}
+mod tests;

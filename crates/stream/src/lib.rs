@@ -58,6 +58,8 @@ mod source;
 pub mod spread;
 pub mod survey;
 pub mod synthetic;
+#[cfg(test)]
+mod testing;
 mod vw;
 mod writer;
 

@@ -1,34 +1,22 @@
 use super::*;
 use crate::reader::from_read;
 use crate::row::RowLabel;
+use crate::testing::read_all;
 
 fn open(text: &str, options: &ReadOptions) -> Box<dyn Reader> {
     from_read(Box::new(std::io::Cursor::new(text.to_owned())), "a.ndjson", options).unwrap()
 }
 
+/// Rows as `label'tag*weight name=value ...`, errors as their text.
 fn read(reader: &mut dyn Reader) -> Vec<String> {
-    let (mut row, mut rows) = (Row::new(), vec![]);
-    loop {
-        match reader.read(&mut row) {
-            Ok(true) => {
-                let label = match row.label() {
-                    RowLabel::Name(name) => name.to_owned(),
-                    RowLabel::Missing => "?".to_owned(),
-                    other => format!("{other:?}"),
-                };
-                let mut text = format!("{label}'{}*{}", row.tag, row.weight);
-                for (&index, value) in row.indices().iter().zip(row.values()) {
-                    text.push_str(&format!(" {}={value}", reader.columns().name(index)));
-                }
-                rows.push(text);
-            }
-            Ok(false) => return rows,
-            Err(error) => {
-                assert!(error.is_row_error(), "{error}");
-                rows.push(error.to_string());
-            }
-        }
-    }
+    read_all(reader, |row| {
+        let label = match row.label() {
+            RowLabel::Name(name) => name.to_owned(),
+            RowLabel::Missing => "?".to_owned(),
+            other => format!("{other:?}"),
+        };
+        format!("{label}'{}*{}", row.tag, row.weight)
+    })
 }
 
 #[test]

@@ -232,40 +232,27 @@ mod tests {
     use super::*;
     use crate::reader::from_read;
     use crate::row::RowLabel;
+    use crate::testing::read_all;
 
+    /// Rows as `label'tag*weight name=value ...`, errors as their text.
     fn read(text: &str) -> Vec<String> {
         let input = Box::new(std::io::Cursor::new(text.to_owned()));
         let mut reader = from_read(input, "a.vw", &ReadOptions::default()).unwrap();
-        let (mut row, mut rows) = (Row::new(), vec![]);
-        loop {
-            match reader.read(&mut row) {
-                Ok(true) => {
-                    let label = match row.label() {
-                        RowLabel::Name(name) => name.to_owned(),
-                        RowLabel::Missing => "?".to_owned(),
-                        RowLabel::Costs(costs) => {
-                            let shown =
-                                |number: Option<f64>| number.map_or("-".to_owned(), |n| n.to_string());
-                            let costs = costs.iter().map(|one| {
-                                format!("{}:{}:{}", one.action, shown(one.cost), shown(one.probability))
-                            });
-                            costs.collect::<Vec<_>>().join("+")
-                        }
-                        other => panic!("{other:?}"),
-                    };
-                    let mut text = format!("{}'{}*{}", label, row.tag, row.weight);
-                    for (&index, value) in row.indices().iter().zip(row.values()) {
-                        text.push_str(&format!(" {}={value}", reader.columns().name(index)));
-                    }
-                    rows.push(text);
+        let shown = |number: Option<f64>| number.map_or("-".to_owned(), |n| n.to_string());
+        read_all(&mut *reader, |row| {
+            let label = match row.label() {
+                RowLabel::Name(name) => name.to_owned(),
+                RowLabel::Missing => "?".to_owned(),
+                RowLabel::Costs(costs) => {
+                    let costs = costs
+                        .iter()
+                        .map(|one| format!("{}:{}:{}", one.action, shown(one.cost), shown(one.probability)));
+                    costs.collect::<Vec<_>>().join("+")
                 }
-                Ok(false) => return rows,
-                Err(error) => {
-                    assert!(error.is_row_error());
-                    rows.push(error.to_string());
-                }
-            }
-        }
+                other => panic!("{other:?}"),
+            };
+            format!("{label}'{}*{}", row.tag, row.weight)
+        })
     }
 
     #[test]

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from . import _arrays, _core
 from ._arrays import Floats
-from ._learner import Run, _restore, number_of_classes
+from ._learner import Run, number_of_classes
+from ._model import Model
 
 _B = TypeVar("_B", bound="Bandit")
 
@@ -60,7 +61,7 @@ class DecisionLog:
         return f"DecisionLog({self.path!r}, {'closed' if self._core is None else 'open'})"
 
 
-class Bandit:
+class Bandit(Model[_core.Bandit]):
     """A learner with bandit feedback, by its name in the registry: it plays a label, and may be told whether that was right.
 
     Parameters
@@ -87,7 +88,8 @@ class Bandit:
     (2, [])
     """
 
-    __slots__ = ("_core", "_index")
+    __slots__ = ()
+    _compiled = _core.Bandit
 
     def __init__(
         self,
@@ -124,37 +126,7 @@ class Bandit:
             most_waiting=most_waiting,
             exploration_floor=exploration_floor,
         )
-        self._index: dict[str, int] | None = None
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return self._core.name
-
-    @property
-    def classes(self) -> int:
-        """Number of classes."""
-        return self._core.classes
-
-    @property
-    def features(self) -> int:
-        """Number of columns, without the intercept."""
-        return self._core.features
-
-    @property
-    def rounds(self) -> int:
-        """Rounds learnt so far."""
-        return self._core.rounds
-
-    @property
-    def params(self) -> dict[str, float | int | str | bool]:
-        """The parameters in use: those given, and the theorem's values of the others."""
-        return self._core.params
-
-    @property
-    def labels(self) -> list[str]:
-        """Names of the classes in order."""
-        return self._core.labels
+        self._index = None
 
     @property
     def waiting(self) -> list[int | str]:
@@ -284,15 +256,11 @@ class Bandit:
         Returns
         -------
         A `noregret.Run` whose losses are probabilities of a mistake (mistakes, for learners that draw nothing).
-        """
-        if self._index is None:
-            self._index = {name: at for at, name in enumerate(self._core.labels)}
-        targets = _arrays.targets(y, False, self._index)
-        return Run(*self._core.run(_arrays.rows(x), targets, seed=seed, keep=probabilities))
 
-    def copy(self: _B) -> _B:
-        """A copy that goes its own way, with the decisions that wait."""
-        return self._wrap(self._core.copy())
+        Raises KeyboardInterrupt between two rounds; the rows before are learnt, and `rounds` counts them.
+        """
+        targets = _arrays.targets(y, False, self._names())
+        return Run(*self._core.run(_arrays.rows(x), targets, seed=seed, keep=probabilities))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a model file, with the decisions that wait. `noregret predict` reads it, and `noregret run --load` continues it.
@@ -309,30 +277,3 @@ class Bandit:
         Raises OSError if it cannot be read, ValueError if it is no model file of a bandit learner or a damaged one.
         """
         return cls._wrap(_core.Bandit.load(path))
-
-    @classmethod
-    def _wrap(cls: type[_B], core: _core.Bandit) -> _B:
-        bandit = object.__new__(cls)
-        bandit._core = core
-        bandit._index = None
-        return bandit
-
-    def __copy__(self: _B) -> _B:
-        return self.copy()
-
-    def __deepcopy__(self: _B, memo: dict[int, Any]) -> _B:
-        return self.copy()
-
-    def __getstate__(self) -> bytes:
-        return self._core.to_bytes()
-
-    def __setstate__(self, state: bytes) -> None:
-        self._core = _core.Bandit.from_bytes(state)
-        self._index = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self),), self.__getstate__()
-
-    def __repr__(self) -> str:
-        kind = f"{self.name!r}, " if type(self) is Bandit else ""
-        return f"{type(self).__name__}({kind}classes={self.classes}, features={self.features}, rounds={self.rounds})"

@@ -11,11 +11,15 @@ import numpy as np
 
 from . import _arrays, _core
 from ._arrays import Floats, Ints
+from ._model import Model
 
 _L = TypeVar("_L", bound="Learner")
 
-KINDS = {entry["name"]: entry for entry in _core.catalogue()}
-"""What every learner says of itself, by name."""
+Entry = dict[str, Any]
+"""What a learner says of itself in the registry."""
+
+KINDS: dict[str, Entry] = {entry["name"]: entry for entry in _core.catalogue()}
+"""The registry's learners by name."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Run:
         return f"Run({', '.join(f'{name}={value:.6g}' for name, value in self.rates.items())})"
 
 
-class Learner:
+class Learner(Model[_core.Learner]):
     """A learner that sees the truth of every round, by its name in the registry.
 
     Parameters
@@ -90,7 +94,8 @@ class Learner:
     Learner('folklore', classes=3, features=2, rounds=2)
     """
 
-    __slots__ = ("_core", "_index")
+    __slots__ = ()
+    _compiled = _core.Learner
 
     def __init__(
         self,
@@ -123,34 +128,9 @@ class Learner:
             labels=names,
             memory=memory,
         )
-        self._index: dict[str, int] | None = None
+        self._index = None
 
     # Facts
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return self._core.name
-
-    @property
-    def classes(self) -> int:
-        """Number of classes; 1 for a real-valued target."""
-        return self._core.classes
-
-    @property
-    def features(self) -> int:
-        """Number of columns, without the intercept."""
-        return self._core.features
-
-    @property
-    def rounds(self) -> int:
-        """Rounds learnt so far."""
-        return self._core.rounds
-
-    @property
-    def params(self) -> dict[str, float | int | str | bool]:
-        """The parameters in use: those given, and the theorem's values of the others."""
-        return self._core.params
 
     @property
     def radius(self) -> float | None:
@@ -171,11 +151,6 @@ class Learner:
     def intercept(self) -> bool:
         """Whether a feature that is always 1 is added."""
         return self._core.intercept
-
-    @property
-    def labels(self) -> list[str]:
-        """Names of the classes in order; empty for a real-valued target."""
-        return self._core.labels
 
     @property
     def columns(self) -> list[str]:
@@ -287,6 +262,8 @@ class Learner:
             For arrays that the learner cannot learn from; nothing is learnt then.
         OverflowError
             If scores are not finite from some row on; the rows before it are learnt.
+        KeyboardInterrupt
+            Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
         self._core.run(_arrays.rows(x), self._targets(y), _arrays.weights(weight), look_ahead=look_ahead)
 
@@ -339,11 +316,7 @@ class Learner:
         """
         return self._core.regret_bound()
 
-    # Copies and files
-
-    def copy(self: _L) -> _L:
-        """A copy that goes its own way."""
-        return self._wrap(self._core.copy())
+    # Merging, and files
 
     @classmethod
     def merge(cls: type[_L], learners: Iterable[Learner], how: str = "sum-all") -> _L:
@@ -376,43 +349,11 @@ class Learner:
         """
         return cls._wrap(_core.Learner.load(path))
 
-    @classmethod
-    def _wrap(cls: type[_L], core: _core.Learner) -> _L:
-        learner = object.__new__(cls)
-        learner._core = core
-        learner._index = None
-        return learner
-
-    def __copy__(self: _L) -> _L:
-        return self.copy()
-
-    def __deepcopy__(self: _L, memo: dict[int, Any]) -> _L:
-        return self.copy()
-
-    def __getstate__(self) -> bytes:
-        return self._core.to_bytes()
-
-    def __setstate__(self, state: bytes) -> None:
-        self._core = _core.Learner.from_bytes(state)
-        self._index = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self),), self.__getstate__()
-
-    def __repr__(self) -> str:
-        kind = f"{self.name!r}, " if type(self) is Learner else ""
-        return f"{type(self).__name__}({kind}classes={self.classes}, features={self.features}, rounds={self.rounds})"
-
     # Targets
 
     @property
     def _real(self) -> bool:
         return bool(KINDS[self._core.name]["classes"] == "real")
-
-    def _names(self) -> dict[str, int]:
-        if self._index is None:
-            self._index = {name: at for at, name in enumerate(self._core.labels)}
-        return self._index
 
     def _targets(self, y: Any) -> Floats | Ints:
         return _arrays.targets(y, self._real, self._names())
@@ -449,7 +390,3 @@ def classifier(
     if reach is None or params.get("norm") is not None or core.radius is None:
         return core
     return _core.Learner(name, classes, features, {**params, "norm": reach / core.radius}, **facts)
-
-
-def _restore(cls: type[_L]) -> _L:
-    return object.__new__(cls)

@@ -1,5 +1,7 @@
 //! `noregret run`: the main job.
 
+mod checks;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,19 +13,19 @@ use noregret::model::Archive;
 use noregret::open_classes::OpenClasses;
 use noregret::param::Values;
 use noregret::problem::Problem;
-use noregret::replace::Replacement;
 use noregret_stream::abstain::Report;
 use noregret_stream::bandit::{Play, run_bandit_as};
 use noregret_stream::calibration::{Calibration, CalibrationReport};
 use noregret_stream::certify::{Certified, Record};
 use noregret_stream::decision_log::{LogWriter, Start};
-use noregret_stream::encode::Encoder;
-use noregret_stream::examples::{BadRows, Examples, ReadExamples};
+use noregret_stream::examples::{Examples, ReadExamples};
 use noregret_stream::log_file::{LogFile, LogFileError};
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::saved::{Forecaster, Frozen, Saved};
 use noregret_stream::score::Score;
 
+pub(crate) use self::checks::check_target;
+use self::checks::{check_open_classes, check_options, record};
 use crate::abstention::{RiskPlot, abstention};
 use crate::args::{CalibrationOf, RunArgs};
 use crate::cmd::repeat::repeat;
@@ -91,61 +93,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
             let log = args.log.as_deref().map(|path| session.log(path, &learner, &play, continues));
             session.bandit(learner.bandit()?, play, log.transpose()?)
         }
-    }
-}
-
-/// Refuses what has no meaning for the learner's kind of feedback.
-fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Result<(), Failure> {
-    let name = learner.about().name;
-    let (bandit, floor) = (matches!(learner, AnyModel::Bandit(_)), args.stream.exploration_floor);
-    let (given, sentence) = if bandit {
-        let given = [
-            ("--batch-model", args.batch_model.is_some()),
-            ("--certificates", args.certificates),
-            ("--abstain-cost", args.abstain_cost.is_some()),
-            ("--abstain-rate", args.abstain_rate.is_some()),
-            ("--risk-plot", args.risk_plot.is_some()),
-            ("--calibration", args.calibration.is_some()),
-        ];
-        (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
-    } else {
-        let given = [("--log", args.log.is_some()), ("--exploration-floor", floor != 0.0)];
-        (given.to_vec(), format!("is for learners that hear right or wrong; {name} sees the label"))
-    };
-    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
-        return Err(Failure::usage(format!("{option}: {sentence}")));
-    }
-    if args.calibration.is_some() && learner.about().forecast != Forecast::Probabilities {
-        return Err(Failure::usage(format!("--calibration: is about probabilities; {name} forecasts none")));
-    }
-    if bandit {
-        args.stream.check_floor(learner.problem().classes)?;
-    }
-    if args.log.is_some()
-        && args.stream.reading.on_bad_row != BadRows::Fail
-        && encoder.scaler.scaling().adapts()
-    {
-        return Err(Failure::usage(format!(
-            "--log: needs --on-bad-row fail, or --scale none or unit: a row that is passed over leaves its mark on the scaling ({}) and has no line in the log",
-            encoder.scaler.scaling()
-        )));
-    }
-    Ok(())
-}
-
-/// Refuses what needs to know the classes beforehand.
-fn check_open_classes(args: &RunArgs) -> Result<(), Failure> {
-    let given = [
-        ("--certify", args.certify),
-        ("--certificates", args.certificates),
-        ("--batch-model", args.batch_model.is_some()),
-        ("--delay", !args.stream.delay.is_none()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((option, _)) => Err(Failure::usage(format!(
-            "{option}: needs --set classes=K on a pipe: it does not go with classes that are taken in as they come up"
-        ))),
     }
 }
 
@@ -464,42 +411,6 @@ fn close(
         note("");
     }
     print(&summary, score, mode, window).map_err(Failure::output)
-}
-
-/// Keeps the rounds for the comparator, if there is a theorem to hold the learner to and memory for it.
-fn record(
-    about: &About,
-    promised: bool,
-    problem: &Problem,
-    rows: Option<u64>,
-    memory: u64,
-) -> Result<Record, Failure> {
-    if !promised {
-        let why = about.guarantee;
-        return Err(Failure::usage(format!("--certify: {} has no theorem to be held to: {why}", about.name)));
-    }
-    let mib = rows.map_or(0, |rows| Record::bytes(problem, rows) >> 20);
-    if mib > memory {
-        return Err(Failure::usage(format!(
-            "--certify: the rows would take {mib} MiB; allow it with --memory {mib}"
-        )));
-    }
-    Ok(Record::new(problem))
-}
-
-/// A model that could not be saved after hours of learning is better refused before.
-pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
-    match std::fs::metadata(path) {
-        Ok(old) if old.is_dir() => Err(Failure::usage(format!(
-            "{option} {}: is a directory; the name of a file was needed",
-            path.display()
-        ))),
-        // Opening a pipe would already tell its reader something.
-        Ok(old) if !old.is_file() => Ok(()),
-        _ => Replacement::open(path).map(drop).map_err(|error| {
-            Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
-        }),
-    }
 }
 
 fn log_failure(path: &Path, error: &std::io::Error) -> Failure {

@@ -65,8 +65,6 @@ pub struct Banditron {
     horizon: Option<u64>,
     weights: Weights,
     rounds: u64,
-    /// Current scores, where the decision is outgrown.
-    scores: Vec<f64>,
     step: Vec<f64>,
 }
 
@@ -94,7 +92,6 @@ impl Algorithm for Banditron {
             weights: Weights::new(k, d, problem.sparse),
             problem,
             rounds: 0,
-            scores: vec![0.0; k],
             step: vec![0.0; k],
         })
     }
@@ -126,12 +123,7 @@ impl BanditLearner for Banditron {
         if correct {
             self.step[taken.label as usize] += 1.0 / taken.probability;
         }
-        let scores = if taken.round == self.rounds {
-            &taken.scores
-        } else {
-            self.weights.scores(x, &mut self.scores);
-            &self.scores
-        };
+        let scores = (taken.round == self.rounds).then_some(&taken.scores[..]);
         self.weights.add(&self.step, x, scores); // eq. (2)
     }
 
@@ -144,7 +136,6 @@ impl BanditLearner for Banditron {
             return false;
         }
         self.weights.grow(classes, features);
-        self.scores.resize(classes, 0.0);
         self.step.resize(classes, 0.0);
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true

@@ -57,9 +57,6 @@ use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::exploration::Exploration;
 use crate::kernel::weights::Weights;
 use crate::learner::BanditLearner;
-use crate::loss::gap::Surrogate;
-use crate::loss::hinge::hinge;
-use crate::loss::smooth_hinge::smooth_hinge;
 use crate::param::{ParamError, positive};
 use crate::prediction::Decision;
 use crate::problem::Problem;
@@ -82,8 +79,6 @@ pub struct BanditGaptron<L> {
     largest: f64,
     /// $\eta_t$; the largest number before the first row that is not 0.
     falling_rate: f64,
-    /// Current scores, where the decision is outgrown.
-    scores: Vec<f64>,
     step: Vec<f64>,
     loss: PhantomData<L>,
 }
@@ -161,7 +156,6 @@ impl<L: Loss> Algorithm for BanditGaptron<L> {
             rounds: 0,
             largest: 0.0,
             falling_rate: f64::MAX,
-            scores: vec![0.0; k],
             step: vec![0.0; k],
             problem,
             loss: PhantomData,
@@ -217,12 +211,7 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
         for step in &mut self.step {
             *step *= -weight;
         }
-        let scores = if taken.round == self.rounds {
-            &taken.scores
-        } else {
-            self.weights.scores(x, &mut self.scores);
-            &self.scores
-        };
+        let scores = (taken.round == self.rounds).then_some(&taken.scores[..]);
         self.weights.add(&self.step, x, scores);
         self.weights.project(self.norm); // eq. (2)
     }
@@ -236,7 +225,6 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
             return false;
         }
         self.weights.grow(classes, features);
-        self.scores.resize(classes, 0.0);
         self.step.resize(classes, 0.0);
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true
@@ -249,12 +237,8 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
                 if rate <= L::SURROGATE.bandit_rate(k, radius, self.norm, gamma) * (1.0 + 1e-12) =>
             {
                 Ok(Box::new(move |u| {
-                    let loss = match L::SURROGATE {
-                        Surrogate::Logistic => u.log_loss / std::f64::consts::LN_2,
-                        Surrogate::Hinge => u.total(hinge),
-                        Surrogate::Smooth => u.total(smooth_hinge),
-                    };
-                    loss + bounds::gaptron(&setting(&self.problem, u.norm, self.rounds), rate, gamma)
+                    let setting = setting(&self.problem, u.norm, self.rounds);
+                    L::total(u) + bounds::gaptron(&setting, rate, gamma)
                 }))
             }
             (Exploration::Rate(_), Some(_), Some(_)) => {

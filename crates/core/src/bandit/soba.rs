@@ -77,12 +77,9 @@ params! {
 pub trait Variant: Metric {
     /// The description.
     const ABOUT: About;
-    /// Whether the theorem is about it.
-    const HAS_THEOREM: bool;
 }
 
 impl Variant for FullMetric {
-    const HAS_THEOREM: bool = true;
     const ABOUT: About = About {
         name: "soba",
         summary: "second-order bandit learner of margins: the second-order Perceptron, told only if it was right",
@@ -96,7 +93,6 @@ impl Variant for FullMetric {
 }
 
 impl Variant for DiagonalMetric {
-    const HAS_THEOREM: bool = false;
     const ABOUT: About = About {
         name: "soba-diag",
         summary: "SOBA with a diagonal matrix, for many features",

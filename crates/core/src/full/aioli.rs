@@ -199,14 +199,7 @@ impl Predictor for Aioli {
 impl OnlineLearner for Aioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         // A prediction from an earlier state keeps its score, at which the loss is expanded; w and v are redone.
-        let mut spare = std::mem::take(&mut self.spare);
-        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
-        let by_products = if fresh && self.state.can_reuse(&at.scratch) {
-            &at.scratch
-        } else {
-            self.state.project(x, &mut spare);
-            &spare
-        };
+        let by_products = self.state.by_products(x, at, self.rounds, &mut self.spare);
         let v = self.state.gram(by_products)[0];
 
         let s = at.scores[1] - at.scores[0];
@@ -221,7 +214,6 @@ impl OnlineLearner for Aioli {
         let mix = (c / (1.0 + c * v)).sqrt(); // eq. (3)
         self.state.absorb(x, by_products, Lesson { coefficients: &[coefficient], mix: &[mix] });
         self.rounds += 1;
-        self.spare = spare;
     }
 
     fn rounds(&self) -> u64 {

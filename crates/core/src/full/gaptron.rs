@@ -50,7 +50,7 @@ use std::marker::PhantomData;
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
+use crate::guarantee::{Guarantee, MistakeBound, Reference, reference_norm, setting};
 use crate::kernel::exploration::Exploration;
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -97,6 +97,15 @@ pub trait Loss: Clone + Debug + Send + Sync + 'static {
     const SURROGATE: Surrogate;
     /// The description of Gaptron with this loss.
     const ABOUT: About;
+
+    /// What the predictor $U$ lost in all rounds.
+    fn total(u: &Reference<'_>) -> f64 {
+        match Self::SURROGATE {
+            Surrogate::Logistic => u.log_loss / std::f64::consts::LN_2,
+            Surrogate::Hinge => u.total(hinge),
+            Surrogate::Smooth => u.total(smooth_hinge),
+        }
+    }
 }
 
 /// Logistic loss in bits.
@@ -157,8 +166,6 @@ pub struct Gaptron<L> {
     radius: f64,
     weights: Weights,
     rounds: u64,
-    /// Current scores, where the prediction is outgrown.
-    scores: Vec<f64>,
     step: Vec<f64>,
     loss: PhantomData<L>,
 }
@@ -194,7 +201,6 @@ impl<L: Loss> Algorithm for Gaptron<L> {
             radius,
             weights: Weights::new(k, d, problem.sparse),
             rounds: 0,
-            scores: vec![0.0; k],
             step: vec![0.0; k],
             problem: Problem { radius: Some(radius), ..problem },
             loss: PhantomData,
@@ -236,18 +242,12 @@ impl<L: Loss> Predictor for Gaptron<L> {
 
 impl<L: Loss> OnlineLearner for Gaptron<L> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let fresh = at.is_fresh(self.rounds);
+        let scores = at.is_fresh(self.rounds).then_some(&at.scores[..]);
         self.rounds += 1;
         L::SURROGATE.gradient(&at.scores, y.class_index(), &mut self.step);
         for step in &mut self.step {
             *step *= -self.rate;
         }
-        let scores = if fresh {
-            &at.scores
-        } else {
-            self.weights.scores(x, &mut self.scores);
-            &self.scores
-        };
         self.weights.add(&self.step, x, scores);
         self.weights.project(self.norm); // eq. (2)
     }
@@ -261,16 +261,8 @@ impl<L: Loss> OnlineLearner for Gaptron<L> {
         let largest = L::SURROGATE.full_information_rate(self.problem.classes, self.radius);
         let bound: Result<MistakeBound<'_>, String> = if self.rate <= largest * (1.0 + 1e-12) {
             Ok(Box::new(move |u| {
-                let loss = match L::SURROGATE {
-                    Surrogate::Logistic => u.log_loss / std::f64::consts::LN_2,
-                    Surrogate::Hinge => u.total(hinge),
-                    Surrogate::Smooth => u.total(smooth_hinge),
-                };
-                loss + bounds::gaptron(
-                    &setting(&self.problem, u.norm, self.rounds),
-                    self.rate,
-                    self.exploration,
-                )
+                let setting = setting(&self.problem, u.norm, self.rounds);
+                L::total(u) + bounds::gaptron(&setting, self.rate, self.exploration)
             }))
         } else {
             Err("the rate is larger than the theorem's".to_owned())
@@ -283,7 +275,6 @@ impl<L: Loss> OnlineLearner for Gaptron<L> {
             return false;
         }
         self.weights.grow(classes, features);
-        self.scores.resize(classes, 0.0);
         self.step.resize(classes, 0.0);
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true

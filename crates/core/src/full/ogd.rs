@@ -97,8 +97,6 @@ pub struct Ogd {
     ball: Ball,
     weights: Weights,
     rounds: u64,
-    /// Current scores, where the prediction is outgrown.
-    scores: Vec<f64>,
     step: Vec<f64>,
 }
 
@@ -153,7 +151,6 @@ impl Algorithm for Ogd {
             ball,
             weights: Weights::new(k, d, problem.sparse),
             rounds: 0,
-            scores: vec![0.0; k],
             step: vec![0.0; k],
         })
     }
@@ -221,12 +218,7 @@ impl OnlineLearner for Ogd {
         for step in &mut self.step {
             *step *= -rate * y.weight;
         }
-        let scores = if at.is_fresh(self.rounds - 1) {
-            &at.scores
-        } else {
-            self.weights.scores(x, &mut self.scores);
-            &self.scores
-        };
+        let scores = at.is_fresh(self.rounds - 1).then_some(&at.scores[..]);
         self.weights.add(&self.step, x, scores); // eq. (2)
         self.project();
     }
@@ -270,7 +262,6 @@ impl OnlineLearner for Ogd {
             return false;
         }
         self.weights.grow(classes, features);
-        self.scores.resize(classes, 0.0);
         self.step.resize(classes, 0.0);
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true

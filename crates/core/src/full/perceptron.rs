@@ -58,8 +58,6 @@ pub struct Perceptron {
     problem: Problem,
     weights: Weights,
     rounds: u64,
-    /// Current scores, where the prediction is outgrown.
-    scores: Vec<f64>,
     step: Vec<f64>,
 }
 
@@ -79,13 +77,7 @@ impl Algorithm for Perceptron {
 
     fn new(_params: PerceptronParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        Ok(Self {
-            weights: Weights::new(k, d, problem.sparse),
-            problem,
-            rounds: 0,
-            scores: vec![0.0; k],
-            step: vec![0.0; k],
-        })
+        Ok(Self { weights: Weights::new(k, d, problem.sparse), problem, rounds: 0, step: vec![0.0; k] })
     }
 
     fn params(&self) -> PerceptronParams {
@@ -116,18 +108,12 @@ impl Predictor for Perceptron {
 
 impl OnlineLearner for Perceptron {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let fresh = at.is_fresh(self.rounds);
+        let scores = at.is_fresh(self.rounds).then_some(&at.scores[..]);
         self.rounds += 1;
         let (label, played) = (y.class_index(), at.top().index());
         if label == played {
             return;
         }
-        let scores = if fresh {
-            &at.scores
-        } else {
-            self.weights.scores(x, &mut self.scores);
-            &self.scores
-        };
         self.step.fill(0.0);
         self.step[label] = 1.0;
         self.step[played] = -1.0;
@@ -154,7 +140,6 @@ impl OnlineLearner for Perceptron {
             return false;
         }
         self.weights.grow(classes, features);
-        self.scores.resize(classes, 0.0);
         self.step.resize(classes, 0.0);
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true

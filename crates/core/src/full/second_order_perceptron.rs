@@ -74,12 +74,9 @@ params! {
 pub trait Variant: Metric {
     /// The description.
     const ABOUT: About;
-    /// Whether the theorem is about this metric.
-    const HAS_THEOREM: bool;
 }
 
 impl Variant for FullMetric {
-    const HAS_THEOREM: bool = true;
     const ABOUT: About = About {
         name: "second-order-perceptron",
         summary: "the Perceptron on whitened features: SOBA with full information",
@@ -93,7 +90,6 @@ impl Variant for FullMetric {
 }
 
 impl Variant for DiagonalMetric {
-    const HAS_THEOREM: bool = false;
     const ABOUT: About = About {
         name: "second-order-perceptron-diag",
         summary: "the second-order Perceptron with a diagonal matrix, for many features",

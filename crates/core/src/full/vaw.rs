@@ -174,21 +174,13 @@ impl OnlineLearner for Vaw {
             panic!("a regression was given the class target {:?}", y.truth)
         };
         // Of a prediction from an earlier state only the forecast is still true: w and v are redone.
-        let mut spare = std::mem::take(&mut self.spare);
-        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
-        let by_products = if fresh && self.state.can_reuse(&at.scratch) {
-            &at.scratch
-        } else {
-            self.state.project(x, &mut spare);
-            &spare
-        };
+        let by_products = self.state.by_products(x, at, self.rounds, &mut self.spare);
         let v = self.state.gram(by_products)[0];
         let forecast = at.scores[0];
         self.slack += y.weight * (forecast * forecast - 2.0 * forecast * value);
         let mix = (y.weight / (1.0 + y.weight * v)).sqrt(); // eq. (2)
         self.state.absorb(x, by_products, Lesson { coefficients: &[y.weight * value], mix: &[mix] });
         self.rounds += 1;
-        self.spare = spare;
     }
 
     fn rounds(&self) -> u64 {

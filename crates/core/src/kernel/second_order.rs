@@ -15,6 +15,7 @@ use super::linalg::{Into, columns, columns_mut, product};
 use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
 use super::vector::{axpy, dot, take};
 use crate::example::{Batch, Features};
+use crate::prediction::Prediction;
 use crate::state::Tensor;
 
 /// See the [module](self).
@@ -132,6 +133,24 @@ impl SecondOrder {
     /// [`SecondOrder::absorb`]: not if other rows were prepared in between.
     pub fn can_reuse(&self, by_products: &[f64]) -> bool {
         by_products[0] == 0.0 || (self.block.is_live() && by_products[0] == self.block.serial())
+    }
+
+    /// By-products of `x` for [`SecondOrder::absorb`] after `rounds` rounds: those in the scratch of the prediction `at`, or new
+    /// ones in `spare`, of [`SecondOrder::scratch_len`], if it is outgrown.
+    pub fn by_products<'a>(
+        &self,
+        x: Features<'_>,
+        at: &'a Prediction,
+        rounds: u64,
+        spare: &'a mut [f64],
+    ) -> &'a [f64] {
+        // Growing changes the layout of by-products, but not the number of rounds.
+        let fresh = at.is_fresh(rounds) && at.scratch.len() == spare.len();
+        if fresh && self.can_reuse(&at.scratch) {
+            return &at.scratch;
+        }
+        self.project(x, spare);
+        spare
     }
 
     /// Learns the `lesson` of the row `x`, whose by-products [`SecondOrder::project`] left at the head of `by_products`.

@@ -23,6 +23,9 @@ use crate::state::Tensor;
 
 /// The matrix $A$ and the weights $W = A^{-1}\theta$.
 pub trait Metric: Clone + Debug + Send + Sync + 'static {
+    /// Whether the theorem is about it.
+    const HAS_THEOREM: bool;
+
     /// $A = aI$ with `regularization` $= a > 0$, $W = 0$.
     fn new(classes: usize, features: usize, regularization: f64) -> Self;
 
@@ -167,6 +170,8 @@ pub struct FullMetric {
 }
 
 impl Metric for FullMetric {
+    const HAS_THEOREM: bool = true;
+
     fn new(classes: usize, features: usize, regularization: f64) -> Self {
         Self {
             classes,
@@ -243,6 +248,8 @@ pub struct DiagonalMetric {
 }
 
 impl Metric for DiagonalMetric {
+    const HAS_THEOREM: bool = false;
+
     fn new(classes: usize, features: usize, regularization: f64) -> Self {
         let zeros = || vec![0.0; classes * features];
         Self { classes, features, regularization, growth: zeros(), sums: zeros(), weights: zeros() }

@@ -24,6 +24,7 @@ pub struct Weights {
     norm_squared: Vec<f64>,
     updates: u64,
     /// Room for an update.
+    scores: Vec<f64>,
     step: Vec<f64>,
 }
 
@@ -38,6 +39,7 @@ impl Weights {
             scale: vec![1.0; classes],
             norm_squared: vec![0.0; classes],
             updates: 0,
+            scores: vec![0.0; classes],
             step: vec![0.0; classes],
         }
     }
@@ -66,12 +68,18 @@ impl Weights {
         }
     }
 
-    /// $W \leftarrow W + c\,x^\top$, where `scores` are the current $Wx$.
-    pub fn add(&mut self, coefficients: &[f64], x: Features<'_>, scores: &[f64]) {
+    /// $W \leftarrow W + c\,x^\top$; `scores` are the current $Wx$, computed here where they are not known.
+    pub fn add(&mut self, coefficients: &[f64], x: Features<'_>, scores: Option<&[f64]>) {
+        let mut room = std::mem::take(&mut self.scores);
+        let scores = scores.unwrap_or_else(|| {
+            self.scores(x, &mut room);
+            &room
+        });
         let x_squared = x.norm_squared();
         for ((norm, c), score) in self.norm_squared.iter_mut().zip(coefficients).zip(scores) {
             *norm = (*norm + c * (2.0 * score + c * x_squared)).max(0.0);
         }
+        self.scores = room;
         for ((step, c), scale) in self.step.iter_mut().zip(coefficients).zip(&self.scale) {
             *step = c / scale;
         }
@@ -257,7 +265,7 @@ mod tests {
                     for k in 0..3 {
                         prop_assert!((scores[k] - dot(&plain[k * 4..][..4], x)).abs() < 1e-12);
                     }
-                    weights.add(c, Features::Dense(x), &scores);
+                    weights.add(c, Features::Dense(x), sparse.then_some(&scores));
                     weights.shrink_row(1, *factor);
                     for k in 0..3 {
                         axpy(c[k], x, &mut plain[k * 4..][..4]);

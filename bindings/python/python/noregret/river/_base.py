@@ -13,22 +13,30 @@ from .._learner import KINDS, classifier
 
 
 class Classifier(base.MiniBatchClassifier):
-    """The methods of every classifier; parameters are those of the subclasses."""
+    """The methods of every classifier, and the parameters that all have; subclasses document them."""
 
     _learner_name: ClassVar[str]
     _own: ClassVar[tuple[str, ...]]
     _reach: ClassVar[float | None] = None
     """The default of `norm` times `radius`, where it is not the learner's own."""
 
-    # Declared here, assigned in the generated `__init__` of the subclasses.
-    scale: str
-    intercept: bool
-    radius: float | None
-    seed: int
-    memory: int
-
-    def _begin(self) -> None:
-        """Nothing is known yet: neither features nor classes."""
+    def __init__(
+        self,
+        *,
+        scale: str = "standard",
+        intercept: bool = True,
+        radius: float | None = None,
+        seed: int = 0,
+        memory: int = 8192,
+        **own: Any,
+    ) -> None:
+        self.scale = scale
+        self.intercept = intercept
+        self.radius = radius
+        self.seed = seed
+        self.memory = memory
+        self.__dict__.update({**dict.fromkeys(self._own), **own})
+        # Nothing is known yet: neither features nor classes.
         self._core: _core.Learner | None = None
         self._columns: dict[Any, int] = {}
         binary = KINDS[self._learner_name]["classes"] == "two"

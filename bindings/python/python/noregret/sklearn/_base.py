@@ -33,7 +33,7 @@ def _forecasts(estimator: Classifier) -> bool:
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The methods of every classifier; parameters are those of the subclasses."""
+    """The methods of every classifier, and the parameters that all have; subclasses document them."""
 
     _learner_name: ClassVar[str]
     _own: ClassVar[tuple[str, ...]]
@@ -42,13 +42,27 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _nested: ClassVar[str | None] = None
     """The parameter that names a learner inside, if one does."""
 
-    # Declared here, assigned in the generated `__init__` of the subclasses.
-    passes: int
-    scale: str
-    fit_intercept: bool
-    radius: float | None
-    random_state: Any
-    memory: int
+    def __init__(
+        self,
+        *,
+        passes: int = 1,
+        scale: str = "auto",
+        fit_intercept: bool = True,
+        radius: float | None = None,
+        random_state: Any = 0,
+        memory: int = 8192,
+        **own: Any,
+    ) -> None:
+        for name in own:
+            if name not in self._own and not self._is_inner(name):
+                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
+        self.passes = passes
+        self.scale = scale
+        self.fit_intercept = fit_intercept
+        self.radius = radius
+        self.random_state = random_state
+        self.memory = memory
+        self.__dict__.update({**dict.fromkeys(self._own), **own})
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -79,12 +93,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().set_params(**params)
         self.__dict__.update(inner)
         return self
-
-    def _set_nested(self, nested: dict[str, Any]) -> None:
-        for name in nested:
-            if not self._is_inner(name):
-                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
-        self.__dict__.update(nested)
 
     def _is_inner(self, name: str) -> bool:
         return self._nested is not None and name.startswith(f"{self._nested}__")

@@ -1,0 +1,176 @@
+"""Makes the classes that the registry decides: one for each learner, its parameters keywords with documentation.
+
+`noregret.learners`, `noregret.bandits` and the classifiers of `noregret.sklearn` and `noregret.river` come from here, made when
+they are imported of what `noregret.catalogue()` says. Type checkers and editors read the stubs beside these modules, which
+`generate.py` writes from the classes.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Iterable, Sequence  # noqa: F401, whoever evaluates the annotations of a class finds them here
+from inspect import Parameter, Signature, signature
+from typing import Any, Literal  # noqa: F401
+
+from ._learner import KINDS, Entry
+
+PROBLEM = frozenset({"classes", "features", "radius", "horizon", "seed", "mode"})
+"""Facts of the problem and its feedback: every class has them where they have a meaning."""
+
+TYPES = {
+    "a number": "float",
+    "a whole number": "int",
+    "true or false": "bool",
+    "the name of a learner": "str",
+    "the name of a weak learner": "str",
+}
+WORDS = {"varepsilon": "epsilon", "lVert": "|", "rVert": "|", "ge": ">=", "le": "<=", "ln": "ln ", "cdot": "*"}
+WIDTH = 106
+
+
+def learners(base: type[Any], module: str, feedback: str) -> Iterable[type[Any]]:
+    """Subclasses of `noregret.Learner` or `noregret.Bandit` for all learners that can do with this feedback."""
+    named = [name for name, p in signature(base).parameters.items() if name != "name" and p.kind is p.KEYWORD_ONLY]
+    shared = f"{', '.join(named)}\n    As in `noregret.{base.__name__}`."
+    for entry in KINDS.values():
+        if entry["feedback"] in (feedback, "either"):
+            yield _made(camel(entry["name"]), base, module, entry, {"__doc__": _doc(entry, shared), "__slots__": ()})
+
+
+def classifier(
+    entry: Entry,
+    base: type[Any],
+    module: str,
+    suffix: str = "",
+    *,
+    shared: str,
+    note: str = "",
+    end: str = "",
+    reach: float | None = None,
+) -> type[Any]:
+    """A classifier, called what the learner is called with `suffix`.
+
+    Parameters
+    ----------
+    shared, note, end
+        Documentation: of the keywords of `base`, a paragraph before all parameters, sections after them.
+    reach
+        The default of the parameter `norm` times `radius`, where it is not the learner's own.
+    """
+    members = {
+        "__doc__": _doc(entry, shared, note, end, reach),
+        "_learner_name": entry["name"],
+        "_own": tuple(param["name"] for param in parameters(entry)),
+        "_nested": entry["nested"],
+        "_reach": reach,
+    }
+    return _made(camel(entry["name"]) + suffix, base, module, entry, members)
+
+
+def publish(kinds: Iterable[type[Any]], module: dict[str, Any]) -> list[str]:
+    """Puts classes into the module with these globals, and tells their names in order."""
+    named = {kind.__name__: kind for kind in kinds}
+    module.update(named)
+    return sorted(named)
+
+
+def camel(name: str) -> str:
+    """What a class is called."""
+    return "".join(word.capitalize() for word in name.split("-"))
+
+
+def parameters(entry: Entry) -> list[dict[str, str]]:
+    """The learner's own parameters."""
+    return [param for param in entry["params"] if param["name"] not in PROBLEM]
+
+
+def type_of(need: str) -> str:
+    """The type of a parameter, from what its value must be."""
+    if need.startswith("one of "):
+        return "Literal[" + ", ".join(f'"{word}"' for word in options(need)) + "]"
+    if need.startswith(("a list ", "words as ")):
+        return "str"
+    return TYPES.get(need, "float | str")
+
+
+def options(need: str) -> list[str]:
+    """The words that a parameter can be, if it can be nothing else."""
+    return need.removeprefix("one of ").split(", ") if need.startswith("one of ") else []
+
+
+def plain(text: str) -> str:
+    """Formulas of the documentation as words."""
+    text = re.sub(r"\[`([^`]+)`\]", r"`\1`", text)
+    text = re.sub(r"\\([A-Za-z]+)", lambda found: WORDS.get(found[1], found[1]), text)
+    return text.translate({ord("$"): None, ord("\\"): None, ord("{"): "(", ord("}"): ")"})
+
+
+def _made(name: str, base: type[Any], module: str, entry: Entry, members: dict[str, Any]) -> type[Any]:
+    """A subclass whose constructor has the keywords of `base` and the learner's own, and passes on what it was given."""
+    ours = _signature(entry, base)
+    fixed = {"name": entry["name"]} if "name" in signature(base).parameters else {}
+
+    def __init__(self: Any, **given: Any) -> None:
+        try:
+            ours.bind(self, **given)
+        except TypeError as wrong:
+            raise TypeError(f"{name}.__init__() {wrong}") from None
+        super(made, self).__init__(**fixed, **given)
+
+    __init__.__module__, __init__.__qualname__ = module, f"{name}.__init__"
+    __init__.__annotations__ = {p.name: p.annotation for p in ours.parameters.values() if p.name != "self"}
+    __init__.__annotations__["return"] = ours.return_annotation
+    vars(__init__)["__signature__"] = ours
+    members = {"__module__": module, "__init__": __init__, **members}
+    made: type[Any] = types.new_class(name, (base,), exec_body=lambda body: body.update(members))
+    return made
+
+
+def _signature(entry: Entry, base: type[Any]) -> Signature:
+    """Keywords of `base` with the learner's own among them: after the size of the problem, or first."""
+    theirs = signature(base.__init__)
+    us, *shared, rest = (p for p in theirs.parameters.values() if p.name != "name")
+    size = [p for p in shared if p.name in ("features", "classes")]
+    own = [
+        Parameter(param["name"], Parameter.KEYWORD_ONLY, default=None, annotation=f"{type_of(param['need'])} | None")
+        for param in parameters(entry)
+    ]
+    others = [p for p in shared if p not in size]
+    nested = [rest.replace(name="nested")] if entry["nested"] else []
+    return theirs.replace(parameters=[us, *size, *own, *others, *nested])
+
+
+def _doc(entry: Entry, shared: str, note: str = "", end: str = "", reach: float | None = None) -> str:
+    said = {key: plain(entry[key]) for key in ("guarantee", "cost", "memory", "place")}
+    summary = f"{entry['summary']} (`{entry['name']}`)."
+    facts = (
+        f"Guarantee: {said['guarantee']}. Time of a round: {said['cost']}; memory: {said['memory']}. "
+        f"Source: {entry['paper']}, {said['place']}."
+    )
+    lines = [f"{_fill(text)}\n" for text in (summary[0].upper() + summary[1:], facts, note) if text]
+    lines += ["Parameters\n----------", *_described(entry, reach), shared.rstrip()]
+    if entry["nested"]:
+        what = (
+            f"Parameters of `{entry['nested']}`, whose names begin with `{entry['nested']}__`; one that is not given, or None, "
+            "takes its own default."
+        )
+        lines += ["**nested : float, int, str or bool", _fill(what, 4)]
+    return "\n".join([*lines, end and f"\n{end.rstrip()}"]).rstrip() + "\n"
+
+
+def _described(entry: Entry, reach: float | None) -> Iterable[str]:
+    for param in parameters(entry):
+        meaning, default = plain(param["meaning"]), plain(param["default"])
+        if reach and param["name"] == "norm":
+            default = f"{reach:g} / radius (with the learner's own {default} the theorem's steps are too small to be seen)"
+        if entry["nested"]:
+            meaning = meaning.replace(f"{entry['nested']}.", f"{entry['nested']}__")
+        yield f"{param['name']} : {type_of(param['need'])}, default=None"
+        yield _fill(f"{meaning} None: {default}.", 4)
+
+
+def _fill(text: str, indent: int = 0) -> str:
+    """Lines of at most `WIDTH` characters. Python's textwrap takes ten times as long, and this is done at every import."""
+    lines = re.findall(rf"(.{{1,{WIDTH - indent}}}|\S+)(?:\s+|$)", text)
+    return "\n".join(" " * indent + line for line in lines)

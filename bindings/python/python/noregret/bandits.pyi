@@ -1,0 +1,121 @@
+# Written by generate.py from the registry. Do not edit.
+"""Learners that are told whether the label that they played was right, one class each."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ._bandit import Bandit
+
+__all__ = [
+    "BanditReduction", "Banditron", "Confidit", "ConfiditDiag", "Exp4", "GaptronHinge", "GaptronLogistic",
+    "GaptronSmooth", "Newtron", "Pnewtron", "Soba", "SobaDiag", "SobaReduction"
+]
+
+class BanditReduction(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, base: str | None = None,
+        exploration: float | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
+        exploration_floor: float = 0.0, **nested: float | int | str | bool | None,
+    ) -> None: ...
+class Banditron(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, exploration: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+    ) -> None: ...
+class Confidit(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, width: float | None = None,
+        alpha: float | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
+        scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
+        exploration_floor: float = 0.0,
+    ) -> None: ...
+class ConfiditDiag(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, width: float | None = None,
+        alpha: float | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
+        scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
+        exploration_floor: float = 0.0,
+    ) -> None: ...
+class Exp4(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, policies: int | None = None,
+        exploration: float | None = None, rate: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+    ) -> None: ...
+class GaptronHinge(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, rate: float | None = None,
+        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+    ) -> None: ...
+class GaptronLogistic(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, rate: float | None = None,
+        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+    ) -> None: ...
+class GaptronSmooth(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, rate: float | None = None,
+        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+    ) -> None: ...
+class Newtron(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, exploration: float | None = None,
+        alpha: float | None = None, beta: float | None = None, norm: float | None = None,
+        projection: Literal["exact", "scale", "none"] | None = None,
+        centre: Literal["current", "played"] | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+    ) -> None: ...
+class Pnewtron(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, exploration: float | None = None,
+        alpha: float | None = None, beta: float | None = None, norm: float | None = None,
+        projection: Literal["exact", "scale", "none"] | None = None,
+        centre: Literal["current", "played"] | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+    ) -> None: ...
+class Soba(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, exploration: float | str | None = None,
+        regularization: float | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
+        exploration_floor: float = 0.0,
+    ) -> None: ...
+class SobaDiag(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, exploration: float | str | None = None,
+        regularization: float | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
+        exploration_floor: float = 0.0,
+    ) -> None: ...
+class SobaReduction(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, exploration: float | None = None,
+        loss_eta: float | None = None, norm: float | None = None, ons_rate: float | None = None,
+        ons_regularization: float | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
+        exploration_floor: float = 0.0,
+    ) -> None: ...

@@ -1,0 +1,157 @@
+# Written by generate.py from the registry. Do not edit.
+"""Learners that see the truth of every round, one class each."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ._learner import Learner
+
+__all__ = [
+    "AdaboostOlm", "Aggregating", "Aioli", "Auto", "Folklore", "FolkloreDiag", "Ftrl", "Gaf", "GaptronHinge",
+    "GaptronLogistic", "GaptronSmooth", "KernelAioli", "Ogd", "Ons", "OnsDiag", "Perceptron",
+    "SecondOrderPerceptron", "SecondOrderPerceptronDiag", "Vaw"
+]
+
+class AdaboostOlm(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, weak: str | None = None,
+        copies: int | None = None, play: Literal["hedge", "best", "last", "mixture", "vote"] | None = None,
+        candidates: str | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
+        scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192, **nested: float | int | str | bool | None,
+    ) -> None: ...
+class Aggregating(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, norm: float | None = None,
+        smoothing: float | None = None, nodes: int | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class Aioli(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, norm: float | None = None,
+        regularization: float | None = None, curvature: float | str | None = None,
+        improper_weight: float | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class Auto(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, budget: float | None = None,
+        members: str | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
+        scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class Folklore(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, norm: float | None = None,
+        regularization: float | None = None, curvature: float | str | None = None,
+        linear_term: bool | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class FolkloreDiag(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, norm: float | None = None,
+        regularization: float | None = None, curvature: float | str | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192,
+    ) -> None: ...
+class Ftrl(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, regularization: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192,
+    ) -> None: ...
+class Gaf(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, norm: float | None = None,
+        regularization: float | None = None, curvature: float | None = None, smoothing: float | None = None,
+        samples: int | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
+        scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class GaptronHinge(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, rate: float | None = None,
+        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class GaptronLogistic(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, rate: float | None = None,
+        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class GaptronSmooth(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, rate: float | None = None,
+        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class KernelAioli(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None,
+        kernel: Literal["linear", "polynomial", "rbf"] | None = None, degree: int | None = None,
+        offset: float | None = None, length_scale: float | None = None, norm: float | None = None,
+        regularization: float | None = None, curvature: float | str | None = None,
+        improper_weight: float | None = None, max_rounds: int | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class Ogd(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, norm: float | None = None,
+        rate: float | None = None, schedule: Literal["sqrt", "constant"] | None = None,
+        ball: Literal["frobenius", "rows", "none"] | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class Ons(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, norm: float | None = None,
+        rate: float | None = None, regularization: float | None = None, projection: bool | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192,
+    ) -> None: ...
+class OnsDiag(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, norm: float | None = None,
+        rate: float | None = None, regularization: float | None = None, projection: bool | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192,
+    ) -> None: ...
+class Perceptron(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class SecondOrderPerceptron(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, regularization: float | None = None,
+        margin_updates: bool | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class SecondOrderPerceptronDiag(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, regularization: float | None = None,
+        margin_updates: bool | None = None, radius: float | None = None, horizon: int | None = None,
+        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class Vaw(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, norm: float | None = None,
+        regularization: float | None = None, target_bound: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...

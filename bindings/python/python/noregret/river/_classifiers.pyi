@@ -1,0 +1,139 @@
+# Written by generate.py from the registry. Do not edit.
+"""The classifiers, one for each learner of practical use that takes in new classes and features in bounded memory."""
+
+from typing import Literal
+
+from ._base import Classifier, WeightedClassifier
+
+__all__ = [
+    "Aioli", "Auto", "Folklore", "FolkloreDiag", "Gaf", "GaptronHinge", "GaptronLogistic", "GaptronSmooth",
+    "Ogd", "Ons", "OnsDiag", "Perceptron", "SecondOrderPerceptron", "SecondOrderPerceptronDiag"
+]
+
+class Aioli(WeightedClassifier):
+    norm: float | None
+    regularization: float | None
+    curvature: float | str | None
+    improper_weight: float | None
+    def __init__(
+        self, *, norm: float | None = None, regularization: float | None = None,
+        curvature: float | str | None = None, improper_weight: float | None = None, scale: str = "standard",
+        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+    ) -> None: ...
+class Auto(WeightedClassifier):
+    budget: float | None
+    members: str | None
+    def __init__(
+        self, *, budget: float | None = None, members: str | None = None, scale: str = "standard",
+        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+    ) -> None: ...
+class Folklore(WeightedClassifier):
+    norm: float | None
+    regularization: float | None
+    curvature: float | str | None
+    linear_term: bool | None
+    def __init__(
+        self, *, norm: float | None = None, regularization: float | None = None,
+        curvature: float | str | None = None, linear_term: bool | None = None, scale: str = "standard",
+        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+    ) -> None: ...
+class FolkloreDiag(WeightedClassifier):
+    norm: float | None
+    regularization: float | None
+    curvature: float | str | None
+    def __init__(
+        self, *, norm: float | None = None, regularization: float | None = None,
+        curvature: float | str | None = None, scale: str = "standard", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, memory: int = 8192,
+    ) -> None: ...
+class Gaf(WeightedClassifier):
+    norm: float | None
+    regularization: float | None
+    curvature: float | None
+    smoothing: float | None
+    samples: int | None
+    def __init__(
+        self, *, norm: float | None = None, regularization: float | None = None,
+        curvature: float | None = None, smoothing: float | None = None, samples: int | None = None,
+        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        memory: int = 8192,
+    ) -> None: ...
+class GaptronHinge(Classifier):
+    rate: float | None
+    exploration: float | str | None
+    norm: float | None
+    def __init__(
+        self, *, rate: float | None = None, exploration: float | str | None = None, norm: float | None = None,
+        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        memory: int = 8192,
+    ) -> None: ...
+class GaptronLogistic(Classifier):
+    rate: float | None
+    exploration: float | str | None
+    norm: float | None
+    def __init__(
+        self, *, rate: float | None = None, exploration: float | str | None = None, norm: float | None = None,
+        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        memory: int = 8192,
+    ) -> None: ...
+class GaptronSmooth(Classifier):
+    rate: float | None
+    exploration: float | str | None
+    norm: float | None
+    def __init__(
+        self, *, rate: float | None = None, exploration: float | str | None = None, norm: float | None = None,
+        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        memory: int = 8192,
+    ) -> None: ...
+class Ogd(WeightedClassifier):
+    norm: float | None
+    rate: float | None
+    schedule: Literal["sqrt", "constant"] | None
+    ball: Literal["frobenius", "rows", "none"] | None
+    def __init__(
+        self, *, norm: float | None = None, rate: float | None = None,
+        schedule: Literal["sqrt", "constant"] | None = None,
+        ball: Literal["frobenius", "rows", "none"] | None = None, scale: str = "standard",
+        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+    ) -> None: ...
+class Ons(WeightedClassifier):
+    norm: float | None
+    rate: float | None
+    regularization: float | None
+    projection: bool | None
+    def __init__(
+        self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
+        projection: bool | None = None, scale: str = "standard", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, memory: int = 8192,
+    ) -> None: ...
+class OnsDiag(WeightedClassifier):
+    norm: float | None
+    rate: float | None
+    regularization: float | None
+    projection: bool | None
+    def __init__(
+        self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
+        projection: bool | None = None, scale: str = "standard", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, memory: int = 8192,
+    ) -> None: ...
+class Perceptron(Classifier):
+    def __init__(
+        self, *, scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        memory: int = 8192,
+    ) -> None: ...
+class SecondOrderPerceptron(Classifier):
+    regularization: float | None
+    margin_updates: bool | None
+    def __init__(
+        self, *, regularization: float | None = None, margin_updates: bool | None = None,
+        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        memory: int = 8192,
+    ) -> None: ...
+class SecondOrderPerceptronDiag(Classifier):
+    regularization: float | None
+    margin_updates: bool | None
+    def __init__(
+        self, *, regularization: float | None = None, margin_updates: bool | None = None,
+        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        memory: int = 8192,
+    ) -> None: ...

@@ -1,0 +1,109 @@
+//! Single rows that were checked, as Python's loops bring them: what was computed for one is kept for the next call.
+
+use std::sync::PoisonError;
+
+use noregret::algorithm::Model;
+use noregret::example::{Features, Target};
+use noregret::param::ParamError;
+use noregret::prediction::Prediction;
+use noregret::registry;
+use noregret_stream::Columns;
+use noregret_stream::encode::Example;
+use noregret_stream::run::RunError;
+
+use super::{Inner, Learner};
+use crate::error::{Done, Failure};
+use crate::making::check_memory;
+
+/// Buffers, and what they hold.
+pub(super) struct Spare {
+    example: Example,
+    prediction: Prediction,
+    /// The state of the learner for which `prediction` is that of `example`.
+    state: Option<u64>,
+}
+
+impl Learner {
+    fn take_spare(&self, learner: &dyn Model) -> Spare {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        spare.unwrap_or_else(|| Spare {
+            example: Example::default(),
+            prediction: learner.prediction(),
+            state: None,
+        })
+    }
+
+    pub(super) fn put_spare(&self, spare: Option<Spare>) {
+        *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = spare;
+    }
+
+    /// Predicts one checked row, and lets `see` have the prediction.
+    pub(crate) fn predict_checked<T>(
+        &self,
+        inner: &Inner,
+        x: Features<'_>,
+        see: impl FnOnce(&Prediction) -> T,
+    ) -> T {
+        let mut spare = self.take_spare(&*inner.learner);
+        inner.encoder.transform(x, &mut spare.example).expect("rows are checked before");
+        inner.learner.predict(spare.example.features(), &mut spare.prediction);
+        spare.state = Some(inner.state);
+        let seen = see(&spare.prediction);
+        self.put_spare(Some(spare));
+        seen
+    }
+
+    /// Learns one checked row. What was predicted for it last is not computed again.
+    pub(crate) fn learn_checked(&self, inner: &mut Inner, x: Features<'_>, target: Target<'_>) -> Done<()> {
+        let mut spare = self.take_spare(&*inner.learner);
+        let Inner { learner, encoder, example, state, .. } = inner;
+        encoder.encode_features(x, example).expect("rows are checked before");
+        if spare.state != Some(*state) || spare.example.features() != example.features() {
+            learner.predict(example.features(), &mut spare.prediction);
+        }
+        let finite = spare.prediction.is_finite();
+        if finite && target.weight > 0.0 {
+            learner.update(example.features(), target, &spare.prediction);
+            *state += 1;
+        }
+        spare.state = None;
+        self.put_spare(Some(spare));
+        if finite { Ok(()) } else { Err(RunError::NotFinite(inner.learner.rounds() + 1).into()) }
+    }
+
+    /// Makes room for classes and columns.
+    pub(crate) fn grow_to(&self, inner: &mut Inner, classes: usize, columns: usize) -> Done<()> {
+        let old = inner.learner.problem().clone();
+        let features = columns + usize::from(inner.encoder.intercept);
+        if (classes, features) == (old.classes, old.features) {
+            return Ok(());
+        }
+        let about = inner.learner.about();
+        for (name, value, least) in
+            [("classes", classes, old.classes), ("features", columns, inner.encoder.columns)]
+        {
+            if value < least {
+                return Err(ParamError::invalid(name, value, format!("at least {least}")).into());
+            }
+        }
+        let mut problem = old;
+        (problem.classes, problem.features) = (classes, features);
+        let entry = registry::find(about.name)?;
+        entry.check_problem(&problem)?;
+        check_memory(entry, &inner.learner.values(), &problem, inner.memory)?;
+        if !inner.learner.grow(classes, features) {
+            return Err(Failure::Value(format!("{} cannot take in new classes or features", about.name)));
+        }
+        self.put_spare(None);
+        inner.state += 1;
+        inner.encoder.columns = columns;
+        inner.schema.columns = Columns::Numbered { base: 0, count: columns as u32 };
+        if inner.encoder.classes > 0 {
+            inner.encoder.classes = classes;
+            for class in inner.encoder.labels.len()..classes {
+                inner.encoder.labels.intern(&class.to_string());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+"""Ctrl-C ends a run between two rounds, and what was learnt until then is learnt."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+
+BEGIN = """
+    import numpy as np
+    from noregret import Bandit, Learner
+
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200_000, 30))
+    y = rng.integers(0, 10, len(x))
+    facts = {"features": 30, "classes": 10, "scale": "standard", "seed": 3}
+"""
+INTERRUPTED = BEGIN + """
+    learner = KIND("NAME", **facts)
+    print("learning", flush=True)
+    try:
+        learner.run(x, y)
+        raise SystemExit("nothing came")
+    except KeyboardInterrupt:
+        rows = learner.rounds
+    assert 0 < rows < len(x), rows
+    again = KIND("NAME", **facts)
+    again.run(x[:rows], y[:rows])
+    np.testing.assert_array_equal(again.scores(x[:9]), learner.scores(x[:9]))
+    learner.run(x[rows:rows + 100], y[rows:rows + 100])
+    print(learner.rounds - rows)
+"""
+HANDLED = BEGIN + """
+    import signal
+
+    learner = Learner("folklore", **facts)
+    seen = []
+
+    def handler(*_):
+        try:
+            learner.rounds
+        except RuntimeError as error:
+            seen.append(str(error))
+
+    signal.signal(signal.SIGINT, handler)
+    print("learning", flush=True)
+    learner.run(x[:40_000], y[:40_000])
+    print(learner.rounds, *set(seen))
+"""
+
+
+def interrupted(script):
+    """What the script prints after the line that says that it is at work; it is then sent a signal."""
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "learning\n"
+        try:
+            child.wait(0.5)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=120)
+        assert child.returncode == 0
+        return out
+
+
+@pytest.mark.parametrize(("kind", "name"), [("Learner", "folklore"), ("Bandit", "newtron")])
+def test_after_an_interrupt_whole_rounds_are_learnt(kind, name):
+    script = INTERRUPTED.replace("KIND", kind).replace("NAME", name)
+    assert interrupted(script) == "100\n"
+
+
+def test_a_handler_that_uses_the_learner_is_told_so():
+    out = interrupted(HANDLED)
+    assert out.startswith("40000 the learner is in the middle of a run, and cannot be used by the handler of a signal")

@@ -1,0 +1,90 @@
+//! Arguments of the subcommands that are about decision logs: `replay` and `evaluate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use noregret_stream::Format;
+use noregret_stream::examples::BadRows;
+
+use super::at_least_one;
+
+/// Arguments of `noregret replay`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReplayArgs {
+    /// The log, as `noregret run --log` writes it; - for standard input
+    pub(crate) log: String,
+    /// Save the model after the last line [default: nowhere]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) save: Option<PathBuf>,
+    /// The model that the log goes on from, if it does [default: none]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) load: Option<PathBuf>,
+    /// How many decisions may wait for feedback at one time; beyond that, the oldest are forgotten
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
+    pub(crate) pending: usize,
+    /// Most memory that the learner's state may take, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub(crate) memory: u64,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What becomes of decisions that were never answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Missing {
+    Skip,
+    Wrong,
+}
+
+/// Arguments of `noregret evaluate`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EvaluateArgs {
+    /// The log: a file, as `noregret run --log` writes it, or of your own making
+    pub(crate) log: String,
+    /// The policy: uniform, constant:LABEL, logged, or greedy (the logged distribution's best label) [default: the
+    /// log's own "evaluation"]
+    #[arg(long, value_name = "POLICY", conflicts_with = "model")]
+    pub(crate) policy: Option<String>,
+    /// A saved model as the policy: what it would play [default: none]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<PathBuf>,
+    /// Of the model, always the label with the best score
+    #[arg(long, requires = "model")]
+    pub(crate) greedy: bool,
+    /// Clip importance weights to this: less variance, some bias [default: no clipping]
+    #[arg(long, value_name = "WEIGHT", value_parser = positive)]
+    pub(crate) clip: Option<f64>,
+    /// Confidence of the intervals
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = inner_fraction)]
+    pub(crate) confidence: f64,
+    /// What becomes of decisions that were never answered: skip, or wrong
+    #[arg(long, value_enum, default_value_t = Missing::Skip)]
+    pub(crate) missing: Missing,
+    /// The learner of two classes that estimates rewards for dm and dr, or none [default: folklore; folklore-diag for
+    /// more than 64 features]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reward_learner: Option<String>,
+    /// Format: ndjson, parquet or vw [default: by the ending, or ndjson]
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+    /// What to do with a line that is no decision: fail, skip, or skip at most N
+    #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
+    pub(crate) on_bad_row: BadRows,
+    /// How many decisions may wait for feedback at one time; beyond that, the oldest count as never answered
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
+    pub(crate) pending: usize,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| format!("{text:?} is no finite number > 0"))
+}
+
+fn inner_fraction(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
+    number.ok_or_else(|| format!("{text:?} is no number between 0 and 1"))
+}

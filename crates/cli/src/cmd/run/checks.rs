@@ -1,0 +1,104 @@
+//! What is refused before the first row.
+
+use std::path::Path;
+
+use noregret::algorithm::{About, AnyModel, Forecast};
+use noregret::problem::Problem;
+use noregret::replace::Replacement;
+use noregret_stream::certify::Record;
+use noregret_stream::encode::Encoder;
+use noregret_stream::examples::BadRows;
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+
+/// Refuses what has no meaning for the learner's kind of feedback.
+pub(super) fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Result<(), Failure> {
+    let name = learner.about().name;
+    let (bandit, floor) = (matches!(learner, AnyModel::Bandit(_)), args.stream.exploration_floor);
+    let (given, sentence) = if bandit {
+        let given = [
+            ("--batch-model", args.batch_model.is_some()),
+            ("--certificates", args.certificates),
+            ("--abstain-cost", args.abstain_cost.is_some()),
+            ("--abstain-rate", args.abstain_rate.is_some()),
+            ("--risk-plot", args.risk_plot.is_some()),
+            ("--calibration", args.calibration.is_some()),
+        ];
+        (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
+    } else {
+        let given = [("--log", args.log.is_some()), ("--exploration-floor", floor != 0.0)];
+        (given.to_vec(), format!("is for learners that hear right or wrong; {name} sees the label"))
+    };
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!("{option}: {sentence}")));
+    }
+    if args.calibration.is_some() && learner.about().forecast != Forecast::Probabilities {
+        return Err(Failure::usage(format!("--calibration: is about probabilities; {name} forecasts none")));
+    }
+    if bandit {
+        args.stream.check_floor(learner.problem().classes)?;
+    }
+    if args.log.is_some()
+        && args.stream.reading.on_bad_row != BadRows::Fail
+        && encoder.scaler.scaling().adapts()
+    {
+        return Err(Failure::usage(format!(
+            "--log: needs --on-bad-row fail, or --scale none or unit: a row that is passed over leaves its mark on the scaling ({}) and has no line in the log",
+            encoder.scaler.scaling()
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses what needs to know the classes beforehand.
+pub(super) fn check_open_classes(args: &RunArgs) -> Result<(), Failure> {
+    let given = [
+        ("--certify", args.certify),
+        ("--certificates", args.certificates),
+        ("--batch-model", args.batch_model.is_some()),
+        ("--delay", !args.stream.delay.is_none()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::usage(format!(
+            "{option}: needs --set classes=K on a pipe: it does not go with classes that are taken in as they come up"
+        ))),
+    }
+}
+
+/// Keeps the rounds for the comparator, if there is a theorem to hold the learner to and memory for it.
+pub(super) fn record(
+    about: &About,
+    promised: bool,
+    problem: &Problem,
+    rows: Option<u64>,
+    memory: u64,
+) -> Result<Record, Failure> {
+    if !promised {
+        let why = about.guarantee;
+        return Err(Failure::usage(format!("--certify: {} has no theorem to be held to: {why}", about.name)));
+    }
+    let mib = rows.map_or(0, |rows| Record::bytes(problem, rows) >> 20);
+    if mib > memory {
+        return Err(Failure::usage(format!(
+            "--certify: the rows would take {mib} MiB; allow it with --memory {mib}"
+        )));
+    }
+    Ok(Record::new(problem))
+}
+
+/// A model that could not be saved after hours of learning is better refused before.
+pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
+    match std::fs::metadata(path) {
+        Ok(old) if old.is_dir() => Err(Failure::usage(format!(
+            "{option} {}: is a directory; the name of a file was needed",
+            path.display()
+        ))),
+        // Opening a pipe would already tell its reader something.
+        Ok(old) if !old.is_file() => Ok(()),
+        _ => Replacement::open(path).map(drop).map_err(|error| {
+            Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))
+        }),
+    }
+}

@@ -1,0 +1,103 @@
+//! Examples as learners see them.
+
+use noregret::example::{Batch, Features, Label, Target, Truth};
+
+/// One example as a learner sees it, owned, its buffers reused.
+#[derive(Clone, Debug, Default)]
+pub struct Example {
+    pub(super) sparse: bool,
+    pub(super) indices: Vec<u32>,
+    pub(super) values: Vec<f64>,
+    pub(super) truth: OwnedTruth,
+    pub(super) distribution: Vec<f64>,
+    pub(super) weight: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum OwnedTruth {
+    #[default]
+    Missing,
+    Class(Label),
+    Distribution,
+    Value(f64),
+}
+
+impl Example {
+    /// The features.
+    pub fn features(&self) -> Features<'_> {
+        if self.sparse {
+            Features::Sparse { indices: &self.indices, values: &self.values }
+        } else {
+            Features::Dense(&self.values)
+        }
+    }
+
+    /// The target; `None` for an unlabelled example, or one of weight 0, which teaches nothing.
+    pub fn target(&self) -> Option<Target<'_>> {
+        if self.weight == 0.0 {
+            return None;
+        }
+        let target = match self.truth {
+            OwnedTruth::Missing => return None,
+            OwnedTruth::Class(label) => Target::class(label),
+            OwnedTruth::Distribution => Target::distribution(&self.distribution),
+            OwnedTruth::Value(value) => Target::value(value),
+        };
+        Some(target.weighted(self.weight))
+    }
+
+    /// An unlabelled example of the features `x`.
+    pub fn of(x: Features<'_>) -> Self {
+        let indices = match x {
+            Features::Dense(_) => None,
+            Features::Sparse { indices, .. } => Some(indices.to_vec()),
+        };
+        let (sparse, values) = (indices.is_some(), x.values().to_vec());
+        Self { sparse, indices: indices.unwrap_or_default(), values, weight: 1.0, ..Self::default() }
+    }
+
+    /// A dense example of weight 1, as tests and generators make it.
+    pub fn dense(values: &[f64], label: Option<Label>) -> Self {
+        let truth = label.map_or(OwnedTruth::Missing, OwnedTruth::Class);
+        Self { values: values.to_vec(), truth, weight: 1.0, ..Self::default() }
+    }
+
+    /// Sets what is true of the example; `None` for one without a label, of weight 1.
+    pub fn set_target(&mut self, target: Option<Target<'_>>) {
+        self.weight = target.map_or(1.0, |target| target.weight);
+        self.truth = match target.map(|target| target.truth) {
+            None => OwnedTruth::Missing,
+            Some(Truth::Class(label)) => OwnedTruth::Class(label),
+            Some(Truth::Value(value)) => OwnedTruth::Value(value),
+            Some(Truth::Distribution(y)) => {
+                self.distribution.clear();
+                self.distribution.extend_from_slice(y);
+                OwnedTruth::Distribution
+            }
+        };
+    }
+
+    /// Copies `other`, reusing the buffers.
+    pub fn copy_from(&mut self, other: &Example) {
+        self.sparse = other.sparse;
+        self.indices.clone_from(&other.indices);
+        self.values.clone_from(&other.values);
+        self.truth = other.truth;
+        self.distribution.clone_from(&other.distribution);
+        self.weight = other.weight;
+    }
+}
+
+/// Examples that are still to come.
+#[derive(Debug)]
+pub struct Coming<'a>(pub &'a [Example]);
+
+impl Batch for Coming<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn features(&self, at: usize) -> Features<'_> {
+        self.0[at].features()
+    }
+}
