@@ -1,14 +1,16 @@
 //! # auto: a mixture that needs no tuning
 //!
-//! Second-order logistic learners over a grid of regularizations and curvatures, over features and over their products; counts
-//! of labels for streams that repeat themselves; learners that combine all of these. Vovk's aggregation puts them together, so
-//! that the whole is never worse than the best of them by more than a few nats *in total*, and whoever leads may change.
+//! Second-order logistic learners over a grid of regularizations and curvatures, over features, their products and random waves
+//! of them; counts of labels for streams that repeat themselves; learners that combine all of these. Vovk's aggregation puts
+//! them together, so that the whole is never worse than the best of them by more than a few nats *in total*, and whoever leads
+//! may change.
 //!
 //! ## Reference
 //!
 //! Volodimir G. Vovk, *Aggregating Strategies*, COLT 1990: the aggregating algorithm for log loss. Mark Herbster, Manfred K. Warmuth,
 //! *Tracking the Best Expert*, Machine Learning 32, 1998: fixed share. `references.bib`: `vovk1990aggregating`,
-//! `herbster1998fixedshare`. The second-order members are FOLKLOREs, `agarwal2022folklore`.
+//! `herbster1998fixedshare`. The second-order members are FOLKLOREs, `agarwal2022folklore`; the waves are those of
+//! `rahimi2007random`.
 //!
 //! ## Symbols
 //!
@@ -38,16 +40,16 @@
 //!
 //! What a `budget` allows, and `members` shows, one word each: `labels` and `pairs` count classes, alone and after the
 //! class before; `full@r` and `shared@r` are five FOLKLOREs each around one matrix, with one block for every pair of classes
-//! or one for all; `products@r` is a `shared` one over the features and their pairwise products; a second number, as in
-//! `shared@0.1:0.001`, is what a family forgets in a round; `diagonal@r:g` is
-//! `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)).
+//! or one for all; `products@r` is a `shared` one over the features and their pairwise products; `waves@r:s` is one over the
+//! features and the waves of a Gaussian kernel of deviation $s$ units; a second number, as in `shared@0.1:0.001`, is what a
+//! family forgets in a round; `diagonal@r:g` is `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)).
 //!
 //! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of two above the largest of
 //! the first eight norms. Until it is known, members begin anew whenever it grows. At rounds 32, 64, 128 and so on, a grid of
 //! $r$ whose edge leads extends itself by a factor of ten: the newcomer goes on from the edge's matrix, with its own $r$ in it,
-//! and from the edge's gradients. At the powers of two from 512 to 2048 the dear members that
-//! lag most leave (a minus in `members`), until the rest is within the budget: a run begins with a trial of
-//! at most four budgets a round.
+//! and from the edge's gradients. At the powers of two from 2048 to 8192 dear members leave (a minus in
+//! `members`) until the rest is within the budget: those that lag most, the best of each kind last. A run begins with a trial
+//! of at most four budgets a round.
 //!
 //! ## Deviations
 //!
@@ -61,7 +63,7 @@
 //! ## Cost
 //!
 //! The sum of the members', at most what a processor core takes for `budget` million multiply-adds a round (a fifth of a
-//! nanosecond each) after round 2048, and the stacks' $O(K\,(M + K)^2)$.
+//! nanosecond each) after round 8192, and the stacks' $O(K\,(M + K)^2)$.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
@@ -77,16 +79,14 @@ use super::mixture::Mixture;
 use super::roster::Roster;
 use super::stack::Stack;
 
-/// Millions of multiply-adds a round, where a stream is long or of unknown length.
-const BUDGET: f64 = 0.8;
-
-/// A smaller budget counts as this one: with less, nobody would be left who is worth asking.
-const LEAST: f64 = 0.5;
+/// Millions of multiply-adds a round, where a stream is long or of unknown length. A smaller budget counts as this one: with less,
+/// nobody would be left who is worth asking.
+const LEAST: f64 = 0.8;
 
 /// Millions of multiply-adds that a stream may cost in all, however short: some seconds.
 const IN_ALL: f64 = 20_000.0;
 
-/// A short stream has at most so many times the budget of a long one.
+/// A short stream has by itself at most so many times the budget of a long one.
 const MOST: f64 = 10.0;
 
 /// Multiply-adds of a round for a `budget` in millions.
@@ -97,17 +97,14 @@ fn multiply_adds(budget: f64) -> f64 {
 /// The budget where none is given.
 fn default_budget(problem: &Problem) -> f64 {
     let share = problem.horizon.map_or(0.0, |horizon| IN_ALL / horizon.max(1) as f64);
-    share.clamp(BUDGET, MOST * BUDGET)
+    share.clamp(LEAST, MOST * LEAST)
 }
 
 /// After this round, and every power of two, somebody may join or leave.
 const FIRST_LOOK: u64 = 32;
 
 /// From this round on the members are within the budget.
-const SETTLED: u64 = 2048;
-
-/// Members that cost less than this part of the budget stay.
-const CHEAP: f64 = 0.02;
+const SETTLED: u64 = 8192;
 
 /// What the stacks forget in a round, and their regularization: who forgets comes back to the mixture anyway.
 const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0, 1.0)];
@@ -116,7 +113,7 @@ params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
         /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides who takes part. Less than
-        /// 0.5 counts as that.
+        /// 0.8 counts as that.
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
         members: Lineup = "what the budget allows",
@@ -152,7 +149,7 @@ impl Auto {
     fn look(&mut self) {
         let limit = self.limit * (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
         if self.rounds as f64 >= SETTLED as f64 / TRIAL {
-            self.roster.retire(limit, CHEAP * self.limit);
+            self.roster.retire(limit, self.limit);
         }
         if self.roster.extend(limit) > 0 {
             let (classes, inputs) = (self.problem.classes, self.roster.words.len());

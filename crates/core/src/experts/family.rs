@@ -317,6 +317,7 @@ impl Member for Family {
             self.inner = FixedPoint::full(classes);
         }
         (self.classes, self.features) = (classes, features);
+        self.expansion.grow(features);
         let (blocks, vectors) = Self::shape(classes, self.shared, self.curvatures.len());
         self.state.grow_vectors(blocks, self.wide(), self.ratio, vectors);
         self.make_room();

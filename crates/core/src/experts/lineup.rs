@@ -8,8 +8,9 @@ use crate::problem::Problem;
 use crate::registry;
 
 use super::context::Context;
-use super::expansion::Expansion;
+use super::expansion::{Expansion, with_products};
 use super::family::{EVERY, Family};
+use super::fourier::{Fourier, WAVES};
 use super::member::{Learner, Member};
 use super::trees::Trees;
 
@@ -30,6 +31,10 @@ const PRODUCT_RATIOS: [f64; 3] = [0.1, 0.01, 0.001];
 const FORGETFUL: [(Kind, f64, f64); 3] =
     [(Kind::Shared, 0.01, 0.004), (Kind::Shared, 0.01, 0.016), (Kind::Products, 0.0001, 0.016)];
 
+/// Ratios of families of waves, and the deviations of their kernels in multiples of the unit, of which most norms are a half or
+/// more: from neighbourhoods to trends.
+const WAVES_OF: [(f64, f64); 3] = [(0.01, 0.3), (0.3, 0.6), (0.001, 0.8)];
+
 /// Stored entries that a sparse row is taken to have: how many it has is not known before it comes.
 const STORED: f64 = 256.0;
 
@@ -43,8 +48,8 @@ const MOST_PAIRED: usize = 256;
 /// In the first rounds all members together may cost this many budgets.
 pub(super) const TRIAL: f64 = 4.0;
 
-/// Trees take part where they cost at most this part of the budget: then they stay.
-const TREES: f64 = 0.8;
+/// Who costs less than this part of the budget stays; of trees, which know what no other kind knows, who costs less than the second.
+const CHEAP: [f64; 2] = [0.02, 0.8];
 
 /// What a member is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +64,8 @@ pub enum Kind {
     Shared,
     /// The same over the features and their products.
     Products,
+    /// The same over the features and waves of them.
+    Waves,
     /// FOLKLORE with a diagonal matrix.
     Diagonal,
     /// Boosted trees.
@@ -66,15 +73,21 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [(&str, Kind); 7] = [
+    const ALL: [(&str, Kind); 8] = [
         ("labels", Kind::Labels),
         ("pairs", Kind::Pairs),
         ("full", Kind::Full),
         ("shared", Kind::Shared),
         ("products", Kind::Products),
+        ("waves", Kind::Waves),
         ("diagonal", Kind::Diagonal),
         ("trees", Kind::Trees),
     ];
+
+    /// The part of the budget that it may cost and stay.
+    pub(super) fn tolerated(self) -> f64 {
+        CHEAP[usize::from(self == Kind::Trees)]
+    }
 
     /// Whether it is about features, and the unit in which they are measured matters to it.
     pub(super) fn has_unit(self) -> bool {
@@ -91,6 +104,8 @@ pub struct Word {
     pub ratio: f64,
     /// $\gamma$, for [`Kind::Diagonal`].
     pub curvature: f64,
+    /// $\sigma$ in multiples of the unit, for [`Kind::Waves`].
+    pub deviation: f64,
     /// $\delta$, what a family forgets in a round.
     pub forgetting: f64,
     /// Whether it had to leave for the sake of the budget.
@@ -108,6 +123,7 @@ impl fmt::Display for Word {
         match self.kind {
             Kind::Labels | Kind::Pairs | Kind::Trees => write!(f, "{left}{name}"),
             Kind::Diagonal => write!(f, "{left}{name}@{}:{}", self.ratio, self.curvature),
+            Kind::Waves => write!(f, "{left}{name}@{}:{}", self.ratio, self.deviation),
             Kind::Full | Kind::Shared | Kind::Products if self.forgetting > 0.0 => {
                 write!(f, "{left}{name}@{}:{}", self.ratio, self.forgetting)
             }
@@ -129,13 +145,14 @@ impl FromStr for Word {
             Some((ratio, None)) => (number(ratio)?, None),
             Some((_, Some((ratio, second)))) => (number(ratio)?, Some(number(second)?)),
         };
-        let word = Self { kind, ratio, curvature: 1.0, forgetting: 0.0, left };
+        let word = Self { kind, ratio, curvature: 1.0, deviation: 1.0, forgetting: 0.0, left };
         match (kind, numbers, second) {
             (Kind::Labels | Kind::Pairs | Kind::Trees, None, _) => Ok(word),
             (Kind::Full | Kind::Shared | Kind::Products, Some(_), None) => Ok(word),
             (Kind::Full | Kind::Shared | Kind::Products, Some(_), Some(forgetting)) if forgetting < 1.0 => {
                 Ok(Self { forgetting, ..word })
             }
+            (Kind::Waves, Some(_), Some(deviation)) => Ok(Self { deviation, ..word }),
             (Kind::Diagonal, Some(_), Some(curvature)) => Ok(Self { curvature, ..word }),
             _ => Err(()),
         }
@@ -143,7 +160,7 @@ impl FromStr for Word {
 }
 
 impl ParamValue for Lineup {
-    const NEED: &'static str = "words as labels, pairs, trees, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets) or diagonal@0.1:0.5, with + between them, of which at least one stays";
+    const NEED: &'static str = "words as labels, pairs, trees, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
 
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
@@ -163,28 +180,31 @@ impl Lineup {
     /// of which one alone is within the budget; learners with a diagonal where no family is. All of them together stay within [`TRIAL`] budgets, or
     /// the last are left out.
     pub fn within(problem: &Problem, budget: f64) -> Self {
-        let word = |kind, ratio| Word { kind, ratio, curvature: 1.0, forgetting: 0.0, left: false };
+        let word =
+            |kind, ratio| Word { kind, ratio, curvature: 1.0, deviation: 1.0, forgetting: 0.0, left: false };
         let mut words = vec![word(Kind::Labels, 1.0)];
         if problem.classes <= MOST_PAIRED {
             words.push(word(Kind::Pairs, 1.0));
         }
         let mut total = 0.0;
-        if word(Kind::Trees, 1.0).work(problem) <= TREES * budget {
+        if word(Kind::Trees, 1.0).work(problem) <= budget {
             words.push(word(Kind::Trees, 1.0));
             total += word(Kind::Trees, 1.0).work(problem);
         }
         let alone = words.len();
-        let mut candidates = Vec::new();
-        for (kind, ratios) in
-            [(Kind::Shared, &RATIOS[..]), (Kind::Products, &PRODUCT_RATIOS), (Kind::Full, &RATIOS)]
-        {
-            // For two classes the matrices are the same.
-            if kind != Kind::Full || problem.classes > 2 {
-                candidates.extend(ratios.iter().map(|ratio| word(kind, *ratio)));
-            }
+        let grid = |kind, ratios: &[f64]| -> Vec<Word> {
             let forgetful = FORGETFUL.iter().filter(|(of, ..)| *of == kind);
-            candidates
-                .extend(forgetful.map(|&(_, ratio, forgetting)| Word { forgetting, ..word(kind, ratio) }));
+            let forgetful = forgetful.map(|&(_, ratio, forgetting)| Word { forgetting, ..word(kind, ratio) });
+            ratios.iter().map(|ratio| word(kind, *ratio)).chain(forgetful).collect()
+        };
+        let mut candidates = grid(Kind::Shared, &RATIOS);
+        candidates.extend(
+            WAVES_OF.iter().map(|&(ratio, deviation)| Word { deviation, ..word(Kind::Waves, ratio) }),
+        );
+        candidates.extend(grid(Kind::Products, &PRODUCT_RATIOS));
+        // For two classes the matrices are the same.
+        if problem.classes > 2 {
+            candidates.extend(grid(Kind::Full, &RATIOS));
         }
         for word in candidates {
             let work = word.work(problem);
@@ -214,6 +234,7 @@ impl Word {
             Kind::Full => family(Expansion::Plain, false),
             Kind::Shared => family(Expansion::Plain, true),
             Kind::Products => family(Expansion::Products, true),
+            Kind::Waves => family(Expansion::Waves(Fourier::new(d, self.deviation)), true),
             Kind::Diagonal => {
                 let values = Values::from([
                     ("radius".to_owned(), Value::from(1.0)),
@@ -229,7 +250,7 @@ impl Word {
     pub(super) fn heads(self) -> usize {
         match self.kind {
             Kind::Labels | Kind::Pairs => FORGETTING.len(),
-            Kind::Full | Kind::Shared | Kind::Products => CURVATURES.len(),
+            Kind::Full | Kind::Shared | Kind::Products | Kind::Waves => CURVATURES.len(),
             Kind::Diagonal => 1,
             Kind::Trees => Trees::HEADS,
         }
@@ -237,11 +258,12 @@ impl Word {
 
     /// Classes, and features as the member has them.
     fn dimensions(self, problem: &Problem) -> (usize, usize) {
-        let expansion = match self.kind {
-            Kind::Products => Expansion::Products,
-            _ => Expansion::Plain,
+        let features = match self.kind {
+            Kind::Products => with_products(problem.features),
+            Kind::Waves => WAVES.saturating_add(problem.features),
+            _ => problem.features,
         };
-        (problem.classes, expansion.features(problem.features))
+        (problem.classes, features)
     }
 
     /// What a round with a dense row costs, in multiply-adds of which a processor core does five in a nanosecond. Measured with
@@ -261,9 +283,10 @@ impl Word {
                 let inner = heads * (k * k * k + 30.0 * k * k + 500.0 * k);
                 CALLS + products / 3.0 + inner + self.forgetting_work(side)
             }
-            Kind::Shared | Kind::Products => {
+            Kind::Shared | Kind::Products | Kind::Waves => {
                 let products = 1.5 * d * d + 2.0 * heads * k * d;
-                CALLS + products / 3.0 + heads * 600.0 * k + self.forgetting_work(d)
+                let waves = if self.kind == Kind::Waves { Fourier::work(problem.features) } else { 0.0 };
+                CALLS + products / 3.0 + heads * 600.0 * k + waves + self.forgetting_work(d)
             }
             // Of sparse rows only the stored entries cost.
             Kind::Diagonal => 5.0 * k * if problem.sparse { d.min(STORED) } else { d },
@@ -285,6 +308,9 @@ impl Word {
             Kind::Pairs => self.heads().saturating_mul(k).saturating_mul(k),
             Kind::Full => Family::numbers(k, d, false, self.heads()),
             Kind::Shared | Kind::Products => Family::numbers(k, d, true, self.heads()),
+            Kind::Waves => {
+                Family::numbers(k, d, true, self.heads()).saturating_add(Fourier::numbers(problem.features))
+            }
             Kind::Diagonal => k.saturating_mul(d).saturating_mul(2),
             Kind::Trees => Trees::numbers(problem),
         }
@@ -302,20 +328,24 @@ mod tests {
     #[test]
     fn the_budget_decides() {
         let families = "labels+pairs+trees+shared@1+shared@0.1+shared@0.01+shared@0.001+shared@0.01:0.004+shared@0.01:0.016";
+        let waves = "waves@0.01:0.3+waves@0.3:0.6+waves@0.001:0.8";
         // Products of 55 features are beyond a million.
-        assert_eq!(words(7, 55, 1e6), format!("{families}+full@1+full@0.1+full@0.01+full@0.001"));
+        assert_eq!(words(7, 55, 1e6), format!("{families}+{waves}+full@1+full@0.1+full@0.01+full@0.001"));
         assert_eq!(
             words(2, 9, 1e6),
-            format!("{families}+products@0.1+products@0.01+products@0.001+products@0.0001:0.016")
+            format!("{families}+{waves}+products@0.1+products@0.01+products@0.001+products@0.0001:0.016")
         );
-        assert_eq!(words(10, 257, 1.5e6), families);
+        assert_eq!(words(10, 257, 1.5e6), format!("{families}+{waves}"));
+        // So many features leave no room for waves.
+        assert_eq!(words(10, 800, 8e5), "labels+pairs+shared@1+shared@0.1+shared@0.01+shared@0.001");
         assert!(words(4, 50_000, 1e6).starts_with("labels+pairs+diagonal@0.1:0.1+"));
         assert!(words(1000, 50_000, 1e6).starts_with("labels+diagonal@0.1:0.1+"));
     }
 
     #[test]
     fn words_are_read_as_they_are_written() {
-        let text = "labels+-pairs+trees+full@0.1+-shared@1+products@0.0001:0.01+diagonal@0.1:0.5";
+        let text =
+            "labels+-pairs+trees+full@0.1+-shared@1+products@0.0001:0.01+waves@0.01:0.3+diagonal@0.1:0.5";
         let lineup = Lineup::from_value(&Value::from(text)).expect("all words are known");
         assert_eq!(lineup.to_value(), Value::from(text));
         assert_eq!(lineup.0.iter().filter(|word| word.left).count(), 2);
@@ -333,6 +363,8 @@ mod tests {
             "diagonal@1:",
             "shared@1:1",
             "fool@1",
+            "waves@1",
+            "waves@1:0",
         ] {
             assert_eq!(Lineup::from_value(&Value::from(wrong)), None, "{wrong}");
         }

@@ -11,6 +11,7 @@ mod ahead;
 mod context;
 mod expansion;
 mod family;
+mod fourier;
 mod lineup;
 mod member;
 mod roster;

@@ -171,22 +171,25 @@ impl Roster {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Lets the members that lag most leave, of those that cost more than `cheap`, while all are beyond `limit`. Who leads stays.
-    pub(super) fn retire(&mut self, limit: f64, cheap: f64) {
-        let by_weight = heads(&self.words).map(|heads| self.shown(heads)).enumerate();
-        let leader = by_weight.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at);
+    /// Lets members leave, of those that are dear, while all are beyond `limit`, with `budget` multiply-adds to come to: first those that
+    /// are not the best of their kind, since what stacks live on is members that know different things, and among them who lags most.
+    /// Who leads stays.
+    pub(super) fn retire(&mut self, limit: f64, budget: f64) {
+        let shown: Vec<f64> = heads(&self.words).map(|heads| self.shown(heads)).collect();
         while self.work() > limit {
-            let dear = |word: &Word| {
-                let stays = word.left || word.kind == Kind::Trees;
-                !stays && word.work(&self.problem) > cheap
+            let staying = || self.words.iter().zip(&shown).enumerate().filter(|(_, (word, _))| !word.left);
+            let ahead = |of: Option<Kind>| {
+                let rivals = staying().filter(|(_, (word, _))| of.is_none_or(|kind| word.kind == kind));
+                rivals.max_by(|(_, a), (_, b)| a.1.total_cmp(b.1)).map(|(at, _)| at)
             };
-            let candidates = self.words.iter().zip(heads(&self.words)).enumerate();
-            let last = candidates
-                .filter(|(at, (word, _))| dear(word) && Some(*at) != leader)
-                .map(|(at, (_, heads))| (at, self.shown(heads)))
-                .min_by(|a, b| a.1.total_cmp(&b.1));
-            let staying = self.words.iter().filter(|word| !word.left).count();
-            let Some((at, _)) = last.filter(|_| staying > 1) else { return };
+            let leader = ahead(None);
+            let dear = |word: &Word| word.work(&self.problem) > word.kind.tolerated() * budget;
+            let candidates = staying().filter(|(at, (word, _))| dear(word) && Some(*at) != leader);
+            let rank = |(at, (word, shown)): (usize, (&Word, &f64))| {
+                (ahead(Some(word.kind)) == Some(at), *shown, at)
+            };
+            let last = candidates.map(rank).min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            let Some((.., at)) = last else { return };
             self.leave(at);
         }
     }

@@ -1,3 +1,4 @@
+use super::super::fourier::Fourier;
 use super::*;
 use crate::param::{Value, Values};
 use crate::problem::Problem;
@@ -67,10 +68,28 @@ fn products_are_features() {
         })
         .collect();
     for shared in [false, true] {
-        let mut family = Family::new(3, 4, expansion, shared, (0.1, 0.0), &[0.5, 0.1]);
+        let mut family = Family::new(3, 4, Expansion::Products, shared, (0.1, 0.0), &[0.5, 0.1]);
         let mut plain = Family::new(3, 10, Expansion::Plain, shared, (0.1, 0.0), &[0.5, 0.1]);
         assert_same(&played(&mut family, &rows, false), &played(&mut plain, &wide, false));
     }
+}
+
+/// A family over waves grows with its rows, and is what it would have been with features of zero from the start.
+#[test]
+fn waves_grow_behind_what_there_is() {
+    let rows = unit_rows(7, 40, 4);
+    let padded: Vec<Vec<f64>> = rows.iter().map(|x| [&x[..], &[0.0; 2]].concat()).collect();
+    let family = |features| {
+        let waves = Expansion::Waves(Fourier::new(features, 0.4));
+        Family::new(3, features, waves, true, (0.1, 0.0), &[0.5, 0.1])
+    };
+    let (mut grown, mut whole) = (family(4), family(6));
+    assert_same(&played(&mut grown, &rows, false), &played(&mut whole, &padded, false));
+    assert!(grown.grow(3, 6));
+    assert_same(
+        &played(&mut grown, &unit_rows(8, 20, 6), false),
+        &played(&mut whole, &unit_rows(8, 20, 6), false),
+    );
 }
 
 #[test]

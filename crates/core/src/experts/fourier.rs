@@ -1,0 +1,127 @@
+//! Random Fourier features: the waves that a Gaussian kernel is made of.
+//!
+//! For rows $x, y$ and a deviation $\sigma$, with $w \sim N(0, I/\sigma^2)$,
+//!
+//! $$ e^{-\lVert x - y \rVert^2 / 2\sigma^2} = \mathbb{E}\,\cos w^\top(x - y)
+//!    = \mathbb{E}\,\bigl(\cos w^\top x \cos w^\top y + \sin w^\top x \sin w^\top y\bigr), $$
+//!
+//! so that a learner that is linear in the waves $\cos w_j^\top x$ and $\sin w_j^\top x$ of [`FREQUENCIES`] draws $w_j$ is one of the
+//! kernel, up to noise, at a cost that no number of rounds or features raises. (Ali Rahimi, Benjamin Recht, *Random Features for
+//! Large-Scale Kernel Machines*, NeurIPS 2007; `references.bib`: `rahimi2007random`.)
+
+use crate::example::Features;
+use crate::rng::Rng;
+
+/// Draws of $w$, of two waves each.
+const FREQUENCIES: usize = 192;
+
+/// The number of waves.
+pub(super) const WAVES: usize = 2 * FREQUENCIES;
+
+/// Longer rows are scaled back to this norm, in multiples of the unit, which few exceed at all: waves of huge numbers are noise.
+const LARGE: f64 = 2.0;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(super) struct Fourier {
+    /// $\sigma$.
+    deviation: f64,
+    /// What each feature adds to every $w_j^\top x$ for each unit of it, feature by feature.
+    frequencies: Vec<f64>,
+}
+
+impl Fourier {
+    /// For rows of `features`.
+    pub(super) fn new(features: usize, deviation: f64) -> Self {
+        let mut fourier = Self { deviation, frequencies: Vec::new() };
+        fourier.grow(features);
+        fourier
+    }
+
+    /// Numbers of state.
+    pub(super) fn numbers(features: usize) -> usize {
+        features.saturating_mul(FREQUENCIES)
+    }
+
+    /// Multiply-adds of a row, which is expanded when it is announced and when it comes; a sine and a cosine take as long as
+    /// seventy.
+    pub(super) fn work(features: usize) -> f64 {
+        2.0 * FREQUENCIES as f64 * (features as f64 + 70.0)
+    }
+
+    /// Draws frequencies for features behind those there are. What is drawn for a feature depends on its place and the deviation
+    /// alone, so that a model that is loaded draws what the saved one drew.
+    pub(super) fn grow(&mut self, features: usize) {
+        for feature in self.frequencies.len() / FREQUENCIES..features {
+            let mut rng = Rng::new(self.deviation.to_bits(), feature as u64);
+            self.frequencies.extend((0..FREQUENCIES).map(|_| rng.normal() / self.deviation));
+        }
+    }
+
+    /// Writes the waves of `x`, of norm 1 together, to `waves`.
+    pub(super) fn waves(&self, x: Features<'_>, waves: &mut [f64]) {
+        let norm = x.norm_squared().sqrt();
+        let scale = if norm > LARGE { LARGE / norm } else { 1.0 };
+        let (cosines, sines) = waves.split_at_mut(FREQUENCIES);
+        cosines.fill(0.0);
+        for (feature, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            let value = scale * value;
+            for (phase, frequency) in cosines.iter_mut().zip(&self.frequencies[feature * FREQUENCIES..]) {
+                *phase += value * frequency;
+            }
+        }
+        let height = (FREQUENCIES as f64).sqrt().recip();
+        for (cosine, sine) in cosines.iter_mut().zip(sines) {
+            let (sin, cos) = cosine.sin_cos();
+            (*sine, *cosine) = (height * sin, height * cos);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::vector::dot;
+    use crate::testing::unit_rows;
+
+    fn waves(fourier: &Fourier, x: &[f64]) -> Vec<f64> {
+        let mut waves = vec![f64::NAN; WAVES];
+        fourier.waves(Features::Dense(x), &mut waves);
+        waves
+    }
+
+    /// Inner products are the kernel's values, within four deviations of the mean of that many cosines.
+    #[test]
+    fn waves_add_up_to_a_gaussian() {
+        let rows = unit_rows(9, 40, 5);
+        for deviation in [0.4, 1.0, 3.0] {
+            let fourier = Fourier::new(5, deviation);
+            for pair in rows.windows(2) {
+                let squared: f64 = pair[0].iter().zip(&pair[1]).map(|(a, b)| (a - b) * (a - b)).sum();
+                let want = (-0.5 * squared / (deviation * deviation)).exp();
+                let got = dot(&waves(&fourier, &pair[0]), &waves(&fourier, &pair[1]));
+                assert!((got - want).abs() < 4.0 * (0.5 / FREQUENCIES as f64).sqrt(), "{got}, not {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_the_row_the_waves_are_of_norm_one() {
+        let fourier = Fourier::new(3, 0.4);
+        for x in [[0.0; 3], [0.1, -0.7, 0.2], [3e100, 0.0, -4e100], [1e300, 1e300, 0.0]] {
+            let waves = waves(&fourier, &x);
+            assert!((dot(&waves, &waves) - 1.0).abs() < 1e-12, "{x:?}");
+        }
+    }
+
+    #[test]
+    fn features_that_appear_later_change_nothing() {
+        let (mut grown, whole) = (Fourier::new(2, 0.4), Fourier::new(4, 0.4));
+        grown.grow(4);
+        assert_eq!(grown.frequencies, whole.frequencies);
+        let sparse = Features::Sparse { indices: &[0, 1], values: &[0.3, -0.2] };
+        let mut got = vec![0.0; WAVES];
+        grown.waves(sparse, &mut got);
+        assert_eq!(got, waves(&Fourier::new(2, 0.4), &[0.3, -0.2]));
+    }
+}
