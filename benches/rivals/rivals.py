@@ -1,6 +1,7 @@
 """noregret and its rivals on the same rows: `python3 benches/rivals/rivals.py TABLE [--data FOLDER]`.
 
     quality   progressive log-loss and error, the best of each rival's grid, chosen after the fact
+    auto      `auto` by itself: calibration, leaders, and log-loss over its budgets
     bandit    error with right-or-wrong feedback only, beside `vw --cbify` best of a grid
     speed     ratios of running time, medians of interleaved repetitions; builds and installs a release wheel of the Python
               package first
@@ -45,7 +46,7 @@ def main():
         os.execve(python, [python, __file__, *sys.argv[1:]], clean)
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["quality", "bandit", "speed"])
+    parser.add_argument("table", choices=["quality", "auto", "bandit", "speed"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the real data sets")
     parser.add_argument("--streams", help="only these streams, by name, with commas")
     parser.add_argument("--rivals", help="only these contestants, by name, with commas")
@@ -53,9 +54,10 @@ def main():
     parser.add_argument("--repeat", type=int, default=5, help="speed: interleaved repetitions (default: 5)")
     options = parser.parse_args()
 
+    import auto_page
     import tables
 
-    getattr(tables, options.table)(options)
+    getattr(auto_page if options.table == "auto" else tables, options.table)(options)
 
 
 if __name__ == "__main__":

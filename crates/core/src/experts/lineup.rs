@@ -48,8 +48,11 @@ const MOST_PAIRED: usize = 256;
 /// In the first rounds all members together may cost this many budgets.
 pub(super) const TRIAL: f64 = 4.0;
 
-/// Who costs less than this part of the budget stays; of trees, which know what no other kind knows, who costs less than the second.
-const CHEAP: [f64; 2] = [0.02, 0.8];
+/// Who costs less than this part of the budget stays.
+const CHEAP: f64 = 0.02;
+
+/// The same for trees, which know what no other kind knows.
+const CHEAP_TREES: f64 = 0.8;
 
 /// What a member is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +89,7 @@ impl Kind {
 
     /// The part of the budget that it may cost and stay.
     pub(super) fn tolerated(self) -> f64 {
-        CHEAP[usize::from(self == Kind::Trees)]
+        if self == Kind::Trees { CHEAP_TREES } else { CHEAP }
     }
 
     /// Whether it is about features, and the unit in which they are measured matters to it.
@@ -145,7 +148,7 @@ impl FromStr for Word {
             Some((ratio, None)) => (number(ratio)?, None),
             Some((_, Some((ratio, second)))) => (number(ratio)?, Some(number(second)?)),
         };
-        let word = Self { kind, ratio, curvature: 1.0, deviation: 1.0, forgetting: 0.0, left };
+        let word = Self { left, ..Self::new(kind, ratio) };
         match (kind, numbers, second) {
             (Kind::Labels | Kind::Pairs | Kind::Trees, None, _) => Ok(word),
             (Kind::Full | Kind::Shared | Kind::Products, Some(_), None) => Ok(word),
@@ -176,36 +179,30 @@ impl ParamValue for Lineup {
 impl Lineup {
     /// Who takes part in `problem`, where a round may cost `budget` multiply-adds.
     ///
-    /// Counts always; trees where they are cheap; the families over features, over their products and over classes and features
-    /// of which one alone is within the budget; learners with a diagonal where no family is. All of them together stay within [`TRIAL`] budgets, or
-    /// the last are left out.
+    /// Counts always; trees, and the families over features, waves of them, their products, and classes and features, of which one
+    /// alone is within the budget; learners with a diagonal where no family is. All of them together stay within [`TRIAL`]
+    /// budgets, or the last are left out.
     pub fn within(problem: &Problem, budget: f64) -> Self {
-        let word =
-            |kind, ratio| Word { kind, ratio, curvature: 1.0, deviation: 1.0, forgetting: 0.0, left: false };
-        let mut words = vec![word(Kind::Labels, 1.0)];
+        let mut words = vec![Word::new(Kind::Labels, 1.0)];
         if problem.classes <= MOST_PAIRED {
-            words.push(word(Kind::Pairs, 1.0));
+            words.push(Word::new(Kind::Pairs, 1.0));
         }
-        let mut total = 0.0;
-        if word(Kind::Trees, 1.0).work(problem) <= budget {
-            words.push(word(Kind::Trees, 1.0));
-            total += word(Kind::Trees, 1.0).work(problem);
-        }
-        let alone = words.len();
         let grid = |kind, ratios: &[f64]| -> Vec<Word> {
             let forgetful = FORGETFUL.iter().filter(|(of, ..)| *of == kind);
-            let forgetful = forgetful.map(|&(_, ratio, forgetting)| Word { forgetting, ..word(kind, ratio) });
-            ratios.iter().map(|ratio| word(kind, *ratio)).chain(forgetful).collect()
+            let forgetful =
+                forgetful.map(|&(_, ratio, forgetting)| Word { forgetting, ..Word::new(kind, ratio) });
+            ratios.iter().map(|ratio| Word::new(kind, *ratio)).chain(forgetful).collect()
         };
-        let mut candidates = grid(Kind::Shared, &RATIOS);
-        candidates.extend(
-            WAVES_OF.iter().map(|&(ratio, deviation)| Word { deviation, ..word(Kind::Waves, ratio) }),
-        );
+        let waves = |&(ratio, deviation)| Word { deviation, ..Word::new(Kind::Waves, ratio) };
+        let mut candidates = vec![Word::new(Kind::Trees, 1.0)];
+        candidates.extend(grid(Kind::Shared, &RATIOS));
+        candidates.extend(WAVES_OF.iter().map(waves));
         candidates.extend(grid(Kind::Products, &PRODUCT_RATIOS));
         // For two classes the matrices are the same.
         if problem.classes > 2 {
             candidates.extend(grid(Kind::Full, &RATIOS));
         }
+        let mut total = 0.0;
         for word in candidates {
             let work = word.work(problem);
             if work <= budget && total + work <= TRIAL * budget {
@@ -213,8 +210,8 @@ impl Lineup {
                 words.push(word);
             }
         }
-        if words.len() == alone {
-            let diagonal = |&(ratio, curvature)| Word { curvature, ..word(Kind::Diagonal, ratio) };
+        if !words.iter().any(|word| word.kind.has_unit()) {
+            let diagonal = |&(ratio, curvature)| Word { curvature, ..Word::new(Kind::Diagonal, ratio) };
             words.extend(DIAGONALS.iter().map(diagonal));
         }
         Self(words)
@@ -222,6 +219,10 @@ impl Lineup {
 }
 
 impl Word {
+    fn new(kind: Kind, ratio: f64) -> Self {
+        Self { kind, ratio, curvature: 1.0, deviation: 1.0, forgetting: 0.0, left: false }
+    }
+
     /// The member for `problem` with rows in multiples of the unit, which draws what it draws by `seed`.
     pub(super) fn make(self, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
         let (k, d, ratio) = (problem.classes, problem.features, self.ratio);

@@ -171,26 +171,27 @@ impl Roster {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Lets members leave, of those that are dear, while all are beyond `limit`, with `budget` multiply-adds to come to: first those that
-    /// are not the best of their kind, since what stacks live on is members that know different things, and among them who lags most.
-    /// Who leads stays.
+    /// Lets dear members leave until all are within `limit`, with `budget` multiply-adds to come to: who lags most first, but the best
+    /// of each kind after all others, since what stacks live on is members that know different things. Who leads stays.
     pub(super) fn retire(&mut self, limit: f64, budget: f64) {
         let shown: Vec<f64> = heads(&self.words).map(|heads| self.shown(heads)).collect();
-        while self.work() > limit {
-            let staying = || self.words.iter().zip(&shown).enumerate().filter(|(_, (word, _))| !word.left);
-            let ahead = |of: Option<Kind>| {
-                let rivals = staying().filter(|(_, (word, _))| of.is_none_or(|kind| word.kind == kind));
-                rivals.max_by(|(_, a), (_, b)| a.1.total_cmp(b.1)).map(|(at, _)| at)
-            };
-            let leader = ahead(None);
-            let dear = |word: &Word| word.work(&self.problem) > word.kind.tolerated() * budget;
-            let candidates = staying().filter(|(at, (word, _))| dear(word) && Some(*at) != leader);
-            let rank = |(at, (word, shown)): (usize, (&Word, &f64))| {
-                (ahead(Some(word.kind)) == Some(at), *shown, at)
-            };
-            let last = candidates.map(rank).min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-            let Some((.., at)) = last else { return };
-            self.leave(at);
+        let mut staying: Vec<usize> = (0..self.words.len()).filter(|at| !self.words[*at].left).collect();
+        staying.sort_by(|a, b| shown[*b].total_cmp(&shown[*a]));
+        let mut kinds = Vec::new();
+        let (best, others): (Vec<usize>, Vec<usize>) = staying.into_iter().partition(|at| {
+            let kind = self.words[*at].kind;
+            let first = !kinds.contains(&kind);
+            kinds.push(kind);
+            first
+        });
+        for at in others.into_iter().rev().chain(best.into_iter().skip(1).rev()) {
+            if self.work() <= limit {
+                return;
+            }
+            let word = self.words[at];
+            if word.work(&self.problem) > word.kind.tolerated() * budget {
+                self.leave(at);
+            }
         }
     }
 
