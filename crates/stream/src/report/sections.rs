@@ -4,11 +4,13 @@ use noregret::algorithm::Forecast;
 use serde_json::{Value, json};
 
 use super::curves::Point;
+use super::focus::focus;
 use super::html::{Document, grouped};
 use super::svg::inline;
 use super::trust::Trust;
 use super::watch::Watch;
 use crate::abstain::Report;
+use crate::calibration::Curve;
 use crate::certify::Certified;
 use crate::plot::{Chart, Line, Scale};
 use crate::score::Rates;
@@ -27,6 +29,8 @@ pub struct Page<'a> {
     pub decisions: Vec<(String, String)>,
     /// What abstaining came to, for a run that abstained.
     pub abstention: Option<&'a Report>,
+    /// The reliability curve of each class, if asked for.
+    pub calibration: Option<&'a [Curve]>,
     /// The verdict, for a certified run.
     pub certified: Option<&'a Certified>,
     /// What the comparator had lost after each of [`Watch::promised_rounds`].
@@ -37,6 +41,12 @@ pub struct Page<'a> {
 
 /// More lines cannot be told apart without colours.
 const MOST_MEMBERS: usize = 6;
+
+/// So many classes have a reliability curve, beside the diagonal.
+const MOST_CLASSES: usize = 5;
+
+/// So many classes have their calibration error told.
+const MOST_ERRORS: usize = 26;
 
 type Rate = fn(&Rates) -> Option<f64>;
 
@@ -135,7 +145,8 @@ impl Page<'_> {
             if lines[0].points.is_empty() {
                 continue;
             }
-            let chart = Chart { lines, ..over_rounds(axis) };
+            let (chart, cut) = focus(Chart { lines, ..over_rounds(axis) });
+            let above = if cut { " The first rounds are above the chart." } else { "" };
             let greedy =
                 if drawn { ", and of the greedy labels, which is what the learner knows" } else { "" };
             let recent = if last.window.rounds < last.rates.rounds {
@@ -143,7 +154,7 @@ impl Page<'_> {
             } else {
                 String::new()
             };
-            let caption = format!("Over {recent}all rounds so far{greedy}.");
+            let caption = format!("Over {recent}all rounds so far{greedy}.{above}");
             page.figure(title, &inline(&chart, &format!("{axis} over the rounds")), &caption);
         }
         page.end_row();
@@ -257,6 +268,7 @@ impl Page<'_> {
             calibration.ece
         );
         page.figure("Calibration", &inline(&chart, "frequency of right labels by probability"), &caption);
+        self.calibration_by_class(page);
         let error = last.rates.error_rate.unwrap_or_default();
         let mut lines = vec![line("learner", trust.risk()), line("best order", Trust::least_risk(error))];
         let mut caption =
@@ -278,6 +290,38 @@ impl Page<'_> {
         };
         page.figure("Coverage and risk", &inline(&chart, "error rate by share of rounds answered"), &caption);
         page.end_row();
+    }
+
+    /// The classes whose probabilities can be trusted least, and the errors of all.
+    fn calibration_by_class(&self, page: &mut Document) {
+        let Some(curves) = self.calibration.filter(|curves| !curves.is_empty()) else { return };
+        let mut classes: Vec<usize> = (0..curves.len()).collect();
+        classes.sort_by(|a, b| curves[*b].ece.total_cmp(&curves[*a].ece));
+        let name = |class: usize| self.labels.get(class).map_or_else(|| class.to_string(), Clone::clone);
+        let shown = &classes[..classes.len().min(MOST_CLASSES)];
+        let lines = shown.iter().map(|class| {
+            let bins = &curves[*class].bins;
+            line(&name(*class), bins.iter().map(|bin| (bin.probability, bin.frequency)).collect())
+        });
+        let perfect = line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]);
+        let chart = Chart {
+            x_label: "probability of the class".to_owned(),
+            y_label: "how often it was that class".to_owned(),
+            lines: lines.chain([perfect]).collect(),
+            y_range: Some((0.0, 1.0)),
+            ..Chart::default()
+        };
+        let errors = classes.iter().take(MOST_ERRORS);
+        let errors: Vec<String> =
+            errors.map(|class| format!("{} {:.4}", name(*class), curves[*class].ece)).collect();
+        let which = match (shown.len(), curves.len()) {
+            (shown, all) if shown < all => format!("The {shown} of {all} classes that are furthest off. "),
+            _ => String::new(),
+        };
+        let more = if curves.len() > MOST_ERRORS { ", and less for the others" } else { "" };
+        let caption = format!("{which}Expected calibration error by class: {}{more}.", errors.join(", "));
+        let about = "how often each class came true by its probability";
+        page.figure("Calibration by class", &inline(&chart, about), &caption);
     }
 
     fn exploration(&self, page: &mut Document) {
