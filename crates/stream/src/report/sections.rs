@@ -45,6 +45,9 @@ const MOST_MEMBERS: usize = 6;
 /// So many classes have a reliability curve, beside the diagonal.
 const MOST_CLASSES: usize = 5;
 
+/// So many rounds make a point of a reliability curve.
+const FEWEST_ROUNDS: u64 = 10;
+
 /// So many classes have their calibration error told.
 const MOST_ERRORS: usize = 26;
 
@@ -254,18 +257,16 @@ impl Page<'_> {
             x_label: "probability of the label played".to_owned(),
             y_label: "how often it was right".to_owned(),
             lines: vec![
-                line(
-                    "learner",
-                    calibration.bins.iter().map(|bin| (bin.probability, bin.frequency)).collect(),
-                ),
+                line("learner", reliable(&calibration)),
                 line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]),
             ],
             y_range: Some((0.0, 1.0)),
             ..Chart::default()
         };
         let caption = format!(
-            "Below the diagonal it is too sure of itself, above it too timid. Expected calibration error {:.4}.",
-            calibration.ece
+            "Below the diagonal it is too sure of itself, above it too timid. Expected calibration error {:.4}.{}",
+            calibration.ece,
+            left_out([&calibration])
         );
         page.figure("Calibration", &inline(&chart, "frequency of right labels by probability"), &caption);
         self.calibration_by_class(page);
@@ -299,10 +300,7 @@ impl Page<'_> {
         classes.sort_by(|a, b| curves[*b].ece.total_cmp(&curves[*a].ece));
         let name = |class: usize| self.labels.get(class).map_or_else(|| class.to_string(), Clone::clone);
         let shown = &classes[..classes.len().min(MOST_CLASSES)];
-        let lines = shown.iter().map(|class| {
-            let bins = &curves[*class].bins;
-            line(&name(*class), bins.iter().map(|bin| (bin.probability, bin.frequency)).collect())
-        });
+        let lines = shown.iter().map(|class| line(&name(*class), reliable(&curves[*class])));
         let perfect = line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]);
         let chart = Chart {
             x_label: "probability of the class".to_owned(),
@@ -314,12 +312,17 @@ impl Page<'_> {
         let errors = classes.iter().take(MOST_ERRORS);
         let errors: Vec<String> =
             errors.map(|class| format!("{} {:.4}", name(*class), curves[*class].ece)).collect();
-        let which = match (shown.len(), curves.len()) {
-            (shown, all) if shown < all => format!("The {shown} of {all} classes that are furthest off. "),
-            _ => String::new(),
+        let which = if shown.len() < curves.len() {
+            format!("The {} of {} classes that are furthest off. ", shown.len(), curves.len())
+        } else {
+            String::new()
         };
         let more = if curves.len() > MOST_ERRORS { ", and less for the others" } else { "" };
-        let caption = format!("{which}Expected calibration error by class: {}{more}.", errors.join(", "));
+        let caption = format!(
+            "{which}Expected calibration error by class: {}{more}.{}",
+            errors.join(", "),
+            left_out(shown.iter().map(|class| &curves[*class]))
+        );
         let about = "how often each class came true by its probability";
         page.figure("Calibration by class", &inline(&chart, about), &caption);
     }
@@ -377,6 +380,18 @@ const RATES: &[(&str, usize, Rate)] = &[
     ("log-loss (nats)", 4, |rates| rates.log_loss),
     ("squared loss", 6, |rates| rates.squared_loss),
 ];
+
+/// The points of a reliability curve that are of enough rounds to say something.
+fn reliable(curve: &Curve) -> Vec<(f64, f64)> {
+    let bins = curve.bins.iter().filter(|bin| bin.rounds >= FEWEST_ROUNDS);
+    bins.map(|bin| (bin.probability, bin.frequency)).collect()
+}
+
+/// A word on what [`reliable`] leaves out.
+fn left_out<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> String {
+    let few = curves.into_iter().flat_map(|curve| &curve.bins).any(|bin| bin.rounds < FEWEST_ROUNDS);
+    if few { format!(" Points of fewer than {FEWEST_ROUNDS} rounds are not drawn.") } else { String::new() }
+}
 
 fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
     Line { name: name.to_owned(), points, ..Line::default() }
