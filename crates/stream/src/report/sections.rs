@@ -311,7 +311,7 @@ impl Page<'_> {
         };
         let errors = classes.iter().take(MOST_ERRORS);
         let errors: Vec<String> =
-            errors.map(|class| format!("{} {:.4}", name(*class), curves[*class].ece)).collect();
+            errors.map(|class| format!("{}: {:.4}", name(*class), curves[*class].ece)).collect();
         let which = if shown.len() < curves.len() {
             format!("The {} of {} classes that are furthest off. ", shown.len(), curves.len())
         } else {
