@@ -24,9 +24,8 @@ pub fn focus(mut chart: Chart) -> (Chart, bool) {
     }
     let top = 1.1 * later;
     for line in &mut chart.lines {
-        // Each line comes in from above.
-        let inside = line.points.iter().position(|(_, y)| *y <= top).unwrap_or(line.points.len());
-        let outside = inside.saturating_sub(1);
+        // Each line comes in from above, wherever it was before.
+        let outside = line.points.iter().rposition(|(_, y)| *y > top).unwrap_or(0);
         line.points.drain(..outside);
         line.band.drain(..outside.min(line.band.len()));
     }
@@ -52,6 +51,15 @@ mod tests {
         assert!(cut && (top - 0.022).abs() < 1e-3, "{top}");
         let first = &chart.lines[0].points[..2];
         assert!(first[0].1 > top && first[1].1 <= top, "{first:?}");
+    }
+
+    #[test]
+    fn a_line_that_begins_below_comes_in_from_above() {
+        let mut chart = chart(0.01);
+        chart.lines[0].points[0].1 = 0.0;
+        let (chart, cut) = focus(chart);
+        let first = chart.lines[0].points[0];
+        assert!(cut && first.0 > 1.0 && first.1 > chart.y_range.expect("it has a top").1, "{first:?}");
     }
 
     #[test]
