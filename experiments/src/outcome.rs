@@ -73,13 +73,14 @@ impl Claim {
     /// `ours` is between `low` and `high`.
     pub fn between(says: impl Into<String>, ours: f64, low: f64, high: f64) -> Self {
         let holds = (low..=high).contains(&ours);
-        let side = if ours < low { "below it" } else { "above it" };
-        Self {
-            says: says.into(),
-            ours: number(ours),
-            difference: if holds { "within".to_owned() } else { side.to_owned() },
-            holds,
-        }
+        let difference = if holds {
+            format!("within {} to {}", number(low), number(high))
+        } else if ours < low {
+            format!("{} below {}", number(low - ours), number(low))
+        } else {
+            format!("{} above {}", number(ours - high), number(high))
+        };
+        Self { says: says.into(), ours: number(ours), difference, holds }
     }
 
     /// Something that is so, or not.

@@ -84,6 +84,7 @@ impl RunPage {
             labels: (0..classes).map(|class| labels.name(Label::from(class)).into_owned()).collect(),
             decisions: self.decisions,
             abstention: summary.abstention.as_ref().filter(|report| report.coverage < 1.0),
+            calibration: summary.calibration.as_ref().and_then(|report| report.classes.as_deref()),
             certified,
             comparator,
             summary: serde_json::to_value(summary).expect("plain numbers"),

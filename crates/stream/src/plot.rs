@@ -1,9 +1,14 @@
 //! Plots, behind one module: the plotting crate is young.
 
+mod strokes;
+
 use std::sync::Arc;
 
+use kuva::backend::png::PngBackend;
+use kuva::backend::svg::SvgBackend;
 use kuva::prelude::{Layout, LegendPosition, LinePlot, LineStyle, Plot, TickFormat};
 use kuva::render::figure::Figure as Panels;
+use kuva::render::render::{Scene, render_multiple};
 
 /// Colours that can be told apart without colour vision: first those of Okabe and Ito, then some of Tol's muted scheme. Line
 /// styles help where points are few.
@@ -101,8 +106,7 @@ impl Chart {
 
     /// The chart as SVG, its fonts included.
     pub fn svg(&self) -> String {
-        let (plots, layout) = self.parts();
-        kuva::render_to_svg(plots, layout)
+        SvgBackend.render_scene(&self.scene())
     }
 
     /// The chart as PNG.
@@ -110,11 +114,10 @@ impl Chart {
     /// # Errors
     /// The renderer's words.
     pub fn png(&self) -> Result<Vec<u8>, String> {
-        let (plots, layout) = self.parts();
-        kuva::render_to_png(plots, layout, 2.0)
+        png(self.scene())
     }
 
-    fn parts(&self) -> (Vec<Plot>, Layout) {
+    fn scene(&self) -> Scene {
         let plots: Vec<Plot> =
             self.lines.iter().enumerate().map(|(at, line)| self.line(line, at, true)).collect();
         // The legend stands beside the plot: its width is added, so that long names leave the curves their room.
@@ -122,9 +125,9 @@ impl Chart {
         let layout = self
             .layout(&plots)
             .with_legend_position(LegendPosition::OutsideRightTop)
-            .with_width(690.0 + 7.5 * longest as f64)
+            .with_width(690.0 + strokes::WIDER + 7.5 * longest as f64)
             .with_height(420.0);
-        (plots, layout)
+        strokes::show_patterns(render_multiple(plots, layout))
     }
 
     /// The line with the style of number `at`.
@@ -143,7 +146,7 @@ impl Chart {
             plot = plot.with_band(band().map(|(low, _)| y(low)), band().map(|(_, high)| y(high)));
         }
         if legend {
-            plot = plot.with_legend(line.name.as_str());
+            plot = plot.with_legend(strokes::with_room(&line.name));
         }
         Plot::from(plot)
     }
@@ -178,7 +181,7 @@ impl Figure {
     pub fn svg(&self) -> String {
         match self.only() {
             Some(chart) => chart.svg(),
-            None => kuva::backend::svg::SvgBackend::new().render_scene(&self.panels().render()),
+            None => SvgBackend.render_scene(&self.scene()),
         }
     }
 
@@ -189,9 +192,7 @@ impl Figure {
     pub fn png(&self) -> Result<Vec<u8>, String> {
         match self.only() {
             Some(chart) => chart.png(),
-            None => {
-                kuva::backend::png::PngBackend::new().with_scale(2.0).render_scene(&self.panels().render())
-            }
+            None => png(self.scene()),
         }
     }
 
@@ -203,7 +204,7 @@ impl Figure {
         }
     }
 
-    fn panels(&self) -> Panels {
+    fn scene(&self) -> Scene {
         // A line keeps its colour and style from chart to chart.
         let mut names: Vec<&str> = Vec::new();
         for line in self.charts.iter().flat_map(|chart| &chart.lines) {
@@ -223,15 +224,21 @@ impl Figure {
             plots.push(lines);
         }
         let columns = self.columns.clamp(1, self.charts.len().max(1));
-        Panels::new(self.charts.len().div_ceil(columns), columns)
+        let panels = Panels::new(self.charts.len().div_ceil(columns), columns)
             .with_title(self.title.as_str())
             .with_plots(plots)
             .with_layouts(layouts)
             .with_cell_size(PANEL.0, PANEL.1)
             .with_spacing(24.0)
             .with_padding(16.0)
-            .with_shared_legend_bottom()
+            .with_shared_legend_bottom();
+        strokes::show_patterns(panels.render())
     }
+}
+
+/// The scene at twice its size.
+fn png(scene: Scene) -> Result<Vec<u8>, String> {
+    PngBackend::new().with_scale(2.0).render_scene(&strokes::cut(scene))
 }
 
 /// Line styles that can be told apart at a glance.

@@ -132,7 +132,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
     let title = "Regret on the stream that is hard for proper learners".to_owned();
     let notes = vec![format!(
         "For each n the mean over {} streams, the larger of the two signs. The paper states neither AIOLI's λ nor the grid of \
-         n; λ = 1/B² is its theorem's. Against it the best linear predictor loses: regret may be below 0.",
+         n; λ = 1/B² is its theorem's. Against it the best linear predictor loses: regret may be below 0. Beyond some 3·10^4 \
+         rounds the signs of this stream can be told apart, FTRL leaves the ball of the comparators, and its regret falls.",
         config.repetitions
     )];
     let summary = points.clone();

@@ -1,6 +1,6 @@
 //! What the two bandit experiments share: SOBA's four data sets, sweeps over the exploration rate, and their charts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use noregret_stream::plot::{Chart, Scale};
 
@@ -21,39 +21,49 @@ const SYNSEP_RADIUS: f64 = 7.416_198_487_095_663;
 /// A data set of the figure.
 pub(crate) struct Set {
     pub(crate) name: &'static str,
+    /// Rows, at most.
     rows: u64,
-    stored: Option<Stored>,
+    origin: Origin,
+}
+
+enum Origin {
+    /// Made on the spot by this recipe.
+    Recipe(&'static str),
+    /// Read, with a constant feature if so said.
+    File(PathBuf, bool),
 }
 
 impl Set {
-    /// Its rows, always in the same order: only the learners' draws differ between repetitions.
-    pub(crate) fn source(&self) -> Source<'_> {
-        match &self.stored {
-            Some(stored) => Source::File { stored, rows: self.rows as usize, order: Some(0) },
-            None => Source::Made {
-                recipe: if self.name == "SynSep" { "synsep" } else { "synnonsep" },
+    /// Its rows in memory, some hundred bytes each: every run of a sweep goes over them.
+    pub(crate) fn load(&self) -> Result<Stored, ExperimentError> {
+        match &self.origin {
+            Origin::Recipe(recipe) => Stored::keep(&Source::Made {
+                recipe,
                 values: noregret::param::Values::new(),
                 rows: self.rows,
                 seed: 1,
                 radius: SYNSEP_RADIUS,
                 sparse: true,
-            },
+            }),
+            Origin::File(path, intercept) => Stored::load(path, *intercept),
         }
     }
 
+    /// Its rows, always in the same order: only the learners' draws differ between repetitions.
+    pub(crate) fn source<'a>(&self, stored: &'a Stored) -> Source<'a> {
+        let order = if self.is_synthetic() { None } else { Some(0) };
+        Source::File { stored, rows: self.rows as usize, order }
+    }
+
     pub(crate) fn is_synthetic(&self) -> bool {
-        self.stored.is_none()
+        matches!(self.origin, Origin::Recipe(_))
     }
 }
 
 /// The sets, those with files only if these are in the folder of data; and a word on the absent ones.
-pub(crate) fn sets(
-    context: &Context<'_>,
-    synthetic: u64,
-    real: u64,
-) -> Result<(Vec<Set>, Vec<String>), ExperimentError> {
-    let made = |name| Set { name, rows: synthetic, stored: None };
-    let (mut sets, mut absent) = (vec![made("SynSep"), made("SynNonSep")], Vec::new());
+pub(crate) fn sets(context: &Context<'_>, synthetic: u64, real: u64) -> (Vec<Set>, Vec<String>) {
+    let made = |name, recipe| Set { name, rows: synthetic, origin: Origin::Recipe(recipe) };
+    let (mut sets, mut absent) = (vec![made("SynSep", "synsep"), made("SynNonSep", "synnonsep")], Vec::new());
     let find = |file: &str| {
         let folder: Option<&Path> = context.options.data.as_deref();
         folder.map(|folder| folder.join(file)).filter(|path| path.exists())
@@ -74,10 +84,9 @@ pub(crate) fn sets(
             let rest = "so its errors are close to the paper's and not the same; `noregret data fetch reuters4` downloads the whole";
             absent.push(format!("Reuters4 is a subset of the paper's, {rest}."));
         }
-        let stored = Stored::load(&path, intercept)?;
-        sets.push(Set { name, rows: real.min(stored.examples.len() as u64), stored: Some(stored) });
+        sets.push(Set { name, rows: real, origin: Origin::File(path, intercept) });
     }
-    Ok((sets, absent))
+    (sets, absent)
 }
 
 /// A learner under one name, for every exploration rate of a sweep; one rate of 0 for those that have none.

@@ -133,7 +133,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
     let notes = vec![
         "Regret over time is against the predictor that is best over the whole stream. Learners of mistakes, the bandit ones among \
          them, have one number and one bound each. The comparator of \
-         `kernel-aioli` is not computed. Binary learners have a stream of two classes, `aggregating` one of two features."
+         `kernel-aioli` is not computed. Binary learners have a stream of two classes, `aggregating` one of two features. With the steps of \
+         their theorems `gaf` and `ons` hardly move in so few rounds: their regret grows as the rounds do, which their bounds allow."
             .to_owned(),
         format!("Without a theorem, or without one that this stream can be held to: {}.", without.join(", ")),
     ];

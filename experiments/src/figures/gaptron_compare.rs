@@ -76,11 +76,12 @@ fn learners(config: &Config, classes: usize, radius: f64) -> Vec<Sweep> {
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
     let config: Config = context.config()?;
-    let (sets, mut notes) = sets(context, config.rows, config.real_rows)?;
+    let (sets, mut notes) = sets(context, config.rows, config.real_rows);
     let mut outcome = Outcome { points: Table::new(&COLUMNS), ..Outcome::default() };
     outcome.summary = Table::new(&["data", "learner", "best exploration", "error"]);
     for set in &sets {
-        let source = set.source();
+        let stored = set.load()?;
+        let source = set.source(&stored);
         context.say(&format!("{}: {} rows", set.name, source.rows()));
         let problem = source.problem()?;
         let radius = problem.radius.unwrap_or(1.0);

@@ -2,7 +2,7 @@
 
 use noregret_stream::curve::Measure;
 use noregret_stream::plot::{Chart, Line};
-use noregret_stream::report::{Document, inline};
+use noregret_stream::report::{Document, focus, inline};
 use serde_json::json as object;
 
 use crate::args::CompareArgs;
@@ -39,9 +39,13 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         plot.write(&chart(&comparison, &order, args.curve, args))?;
     }
     if let Some(report) = report {
-        let charts: Vec<Chart> =
-            measures.iter().map(|measure| chart(&comparison, &order, *measure, args)).collect();
-        report.write(&page(&comparison, &order, &charts))?;
+        // A window over all rounds says nothing new.
+        let whole = |measure: &&Measure| {
+            measure.is_running() || comparison.runs[0].score.rounds() > args.stream.window as u64
+        };
+        let charts = measures.iter().filter(whole);
+        let charts: Vec<Chart> = charts.map(|measure| chart(&comparison, &order, *measure, args)).collect();
+        report.write(&page(&comparison, &order, file(args), charts))?;
     }
     if mode == Mode::Json {
         return json(&comparison, &args.stream).map_err(Failure::output);
@@ -56,13 +60,18 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The name of the data without its folder.
+fn file(args: &CompareArgs) -> &str {
+    let data = data_name(&args.stream.data);
+    data.rsplit(std::path::MAIN_SEPARATOR).next().unwrap_or(data)
+}
+
 /// The learning curves of the candidates in `order`: the mean over the seeds, in the shade of their range.
 fn chart(comparison: &Comparison, order: &[usize], measure: Measure, args: &CompareArgs) -> Chart {
     let forecast = |at: &usize| comparison.candidates[*at].entry.about.forecast;
     let drawn: Vec<usize> = order.iter().copied().filter(|at| measure.axis(forecast(at)).is_some()).collect();
     let axis = measure.axis(forecast(&drawn[0])).expect("only those with the loss are drawn");
-    let data = data_name(&args.stream.data);
-    let file = data.rsplit(std::path::MAIN_SEPARATOR).next().unwrap_or(data);
+    let file = file(args);
     let span = if measure.is_running() {
         "over all rounds so far".to_owned()
     } else {
@@ -85,16 +94,19 @@ fn chart(comparison: &Comparison, order: &[usize], measure: Measure, args: &Comp
 }
 
 /// The page of `--report`: curves of all losses, and the numbers of the table.
-fn page(comparison: &Comparison, order: &[usize], charts: &[Chart]) -> String {
+fn page(comparison: &Comparison, order: &[usize], file: &str, charts: Vec<Chart>) -> String {
     let mut page = Document::new(
-        "Learners compared",
+        &format!("Learners compared on {file}"),
         "Every row was predicted by every learner before its label was seen, in one pass over the data.",
     );
     let banded = charts.iter().flat_map(|chart| &chart.lines).any(|line| !line.band.is_empty());
     let caption = if banded { "Shades reach from the least to the greatest of the seeds." } else { "" };
     page.begin_row();
-    for chart in charts {
-        page.figure(&chart.title, &inline(chart, &chart.title), caption);
+    for chart in &charts {
+        let title = chart.title.strip_prefix(&format!("{file}: ")).unwrap_or(&chart.title).to_owned();
+        let (chart, cut) = focus(chart.clone());
+        let above = if cut { " The first rounds are above the chart." } else { "" };
+        page.figure(&title, &inline(&chart, &title), format!("{caption}{above}").trim_start());
     }
     page.end_row();
     let mut header = vec!["learner".to_owned()];

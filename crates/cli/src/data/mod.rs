@@ -57,6 +57,8 @@ const UCI: &str = "https://archive.ics.uci.edu/ml/machine-learning-databases/";
 const LEWIS: &str = "https://jmlr.csail.mit.edu/papers/volume5/lewis04a/";
 const UCI_TERMS: &str = "UCI Machine Learning Repository, CC BY 4.0";
 
+const MNIST_TERMS: &str = "Y. LeCun, C. Cortes, C. Burges; commonly given as CC BY-SA 3.0";
+
 const fn unknown(path: &'static str) -> Original {
     Original { path, sha256: None }
 }
@@ -128,6 +130,33 @@ pub(crate) const SETS: &[Set] = &[
         originals: &[unknown("pendigits"), unknown("pendigits.t")],
         form: Form::Lines,
         made: &[Made { file: "pendigits.libsvm.gz", rows: 10_992, sha256: None }],
+    },
+    Set {
+        name: "usps",
+        about: "9298 rows, 256 features, 10 classes; pixels scaled to [-1, 1], the rows for training first",
+        terms: "J. J. Hull 1994, Y. LeCun and others 1990: no licence is known",
+        home: LIBSVM,
+        originals: &[unknown("usps.bz2"), unknown("usps.t.bz2")],
+        form: Form::Lines,
+        made: &[Made { file: "usps.libsvm.gz", rows: 9298, sha256: None }],
+    },
+    Set {
+        name: "mnist",
+        about: "70000 rows, 780 features, 10 classes; pixels scaled to [0, 1], the rows for training first",
+        terms: MNIST_TERMS,
+        home: LIBSVM,
+        originals: &[unknown("mnist.scale.bz2"), unknown("mnist.scale.t.bz2")],
+        form: Form::Lines,
+        made: &[Made { file: "mnist.scale.libsvm.gz", rows: 70_000, sha256: None }],
+    },
+    Set {
+        name: "mnist_t10k",
+        about: "10000 rows, 778 features, 10 classes; the part of mnist for tests",
+        terms: MNIST_TERMS,
+        home: LIBSVM,
+        originals: &[unknown("mnist.scale.t.bz2")],
+        form: Form::Lines,
+        made: &[Made { file: "mnist_t10k.libsvm.gz", rows: 10_000, sha256: None }],
     },
     Set {
         name: "covtype",

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -58,8 +59,11 @@ pub(crate) fn prepare(
 fn each_line(path: &Path, each: &mut dyn FnMut(u64, &str) -> Result<(), String>) -> Result<(), String> {
     let failure = |error: io::Error| format!("{}: cannot be read: {error}", path.display());
     let mut file = BufReader::new(File::open(path).map_err(failure)?);
-    let compressed = file.fill_buf().map_err(failure)?.starts_with(&[0x1f, 0x8b]);
-    let bytes: Box<dyn Read> = if compressed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    let bytes: Box<dyn Read> = match file.fill_buf().map_err(failure)? {
+        [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(file)),
+        [b'B', b'Z', b'h', ..] => Box::new(MultiBzDecoder::new(file)),
+        _ => Box::new(file),
+    };
     let (mut bytes, mut line, mut number) = (BufReader::new(bytes), String::new(), 0);
     loop {
         line.clear();

@@ -148,6 +148,31 @@ fn a_set_is_downloaded_and_made() {
     folder.run("run data/letter.scale.libsvm.gz --learner ogd --quiet").succeeded();
 }
 
+/// The sets of digits are published in the format of bzip2.
+#[test]
+fn bzip2_is_read() {
+    let packed = |text: &str| {
+        let mut file = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+        file.write_all(text.as_bytes()).unwrap();
+        file.finish().unwrap()
+    };
+    let train = rows(1000);
+    // What is packed in parallel has many streams, one after the other.
+    let (first, second) = train.split_at(train.len() / 2 + 3);
+    let (train_file, test_file) = ([packed(first), packed(second)].concat(), packed("2 1:-1 \n"));
+    let server = Server::start(&[("usps.bz2", &train_file[..]), ("usps.t.bz2", &test_file[..])], GOOD);
+    let folder = Folder::new();
+    server.fetch(&folder, "usps").succeeded();
+    assert_eq!(text(&folder, "data/usps.libsvm.gz"), train.replace(" \n", "\n") + "2 1:-1\n");
+    assert_eq!(folder.read("data/originals/usps.bz2"), train_file);
+    // Half a file is no file.
+    let server = Server::start(&[("mnist.scale.t.bz2", &train_file[..train_file.len() / 2])], GOOD);
+    let ran = server.fetch(&folder, "mnist_t10k");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("mnist.scale.t.bz2: cannot be read: "), "{}", ran.stderr);
+    assert!(!exists(&folder, "data/mnist_t10k.libsvm.gz"));
+}
+
 #[test]
 fn a_download_goes_on_where_it_was_cut() {
     let (train, test) = (rows(5000), rows(10));

@@ -92,16 +92,43 @@ fn learners_have_the_sections_that_mean_something_for_them() {
     folder.run("run rows.svm --learner perceptron --report perceptron.html --quiet").succeeded();
     let perceptron = page(&folder, "perceptron.html");
     assert!(!perceptron.contains("Exploration") && !perceptron.contains("Calibration"));
-    folder.run("compare rows.svm --learners ogd,folklore --report compare.html --quiet").succeeded();
-    let compare = page(&folder, "compare.html");
+    let compare = |options: &str| {
+        folder.run(&format!("compare rows.svm --report compare.html --quiet {options}")).succeeded();
+        page(&folder, "compare.html")
+    };
+    let both = compare("--learners ogd,folklore --window 100");
+    assert!(both.contains("Learners compared on rows.svm"));
     // Error and log-loss, each over the window and over all rounds.
-    let charts = data(&compare)["charts"].as_array().unwrap().clone();
+    let charts = data(&both)["charts"].as_array().unwrap().clone();
     assert_eq!(charts.len(), 4);
     assert!(charts.iter().all(|chart| chart["curves"].as_array().unwrap().len() == 2));
-    folder.run("compare rows.svm --learners ogd,perceptron --report compare.html --quiet").succeeded();
-    let charts = data(&page(&folder, "compare.html"))["charts"].as_array().unwrap().clone();
+    let charts =
+        data(&compare("--learners ogd,perceptron --window 100"))["charts"].as_array().unwrap().clone();
     let lines: Vec<usize> = charts.iter().map(|chart| chart["curves"].as_array().unwrap().len()).collect();
     assert_eq!(lines, [2, 1, 2, 1], "the Perceptron has no log-loss");
+    // The window reaches over all rounds.
+    assert_eq!(data(&compare("--learners ogd,folklore"))["charts"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn calibration_by_class_is_there_if_asked_for() {
+    let folder = stream(3);
+    let page = |options: &str| {
+        folder.run(&format!("run rows.svm --learner ogd --report page.html --quiet {options}")).succeeded();
+        page(&folder, "page.html")
+    };
+    assert!(!page("").contains("Calibration by class"));
+    let classes = page("--calibration=classes");
+    let figure = classes.split_once("Calibration by class").unwrap().1.split_once("</figure>").unwrap().0;
+    for text in ["probability of the class", ">perfect<", "Expected calibration error by class: "] {
+        assert!(figure.contains(text), "{text} in {figure}");
+    }
+    let errors = data(&classes)["summary"]["calibration"]["classes"].as_array().unwrap().clone();
+    assert_eq!(errors.len(), 3);
+    for curve in errors {
+        let ece = format!("{:.4}", curve["ece"].as_f64().unwrap());
+        assert!(figure.contains(&ece), "{ece} in {figure}");
+    }
 }
 
 #[test]

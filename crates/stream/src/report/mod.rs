@@ -7,12 +7,14 @@
 mod axis;
 mod confusion;
 mod curves;
+mod focus;
 mod html;
 mod sections;
 mod svg;
 mod trust;
 mod watch;
 
+pub use focus::focus;
 pub use html::Document;
 pub use sections::Page;
 pub use svg::inline;

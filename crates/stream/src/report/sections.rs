@@ -4,11 +4,13 @@ use noregret::algorithm::Forecast;
 use serde_json::{Value, json};
 
 use super::curves::Point;
+use super::focus::focus;
 use super::html::{Document, grouped};
 use super::svg::inline;
 use super::trust::Trust;
 use super::watch::Watch;
 use crate::abstain::Report;
+use crate::calibration::Curve;
 use crate::certify::Certified;
 use crate::plot::{Chart, Line, Scale};
 use crate::score::Rates;
@@ -27,6 +29,8 @@ pub struct Page<'a> {
     pub decisions: Vec<(String, String)>,
     /// What abstaining came to, for a run that abstained.
     pub abstention: Option<&'a Report>,
+    /// The reliability curve of each class, if asked for.
+    pub calibration: Option<&'a [Curve]>,
     /// The verdict, for a certified run.
     pub certified: Option<&'a Certified>,
     /// What the comparator had lost after each of [`Watch::promised_rounds`].
@@ -37,6 +41,15 @@ pub struct Page<'a> {
 
 /// More lines cannot be told apart without colours.
 const MOST_MEMBERS: usize = 6;
+
+/// So many classes have a reliability curve, beside the diagonal.
+const MOST_CLASSES: usize = 5;
+
+/// So many rounds make a point of a reliability curve.
+const FEWEST_ROUNDS: u64 = 10;
+
+/// So many classes have their calibration error told.
+const MOST_ERRORS: usize = 26;
 
 type Rate = fn(&Rates) -> Option<f64>;
 
@@ -135,7 +148,8 @@ impl Page<'_> {
             if lines[0].points.is_empty() {
                 continue;
             }
-            let chart = Chart { lines, ..over_rounds(axis) };
+            let (chart, cut) = focus(Chart { lines, ..over_rounds(axis) });
+            let above = if cut { " The first rounds are above the chart." } else { "" };
             let greedy =
                 if drawn { ", and of the greedy labels, which is what the learner knows" } else { "" };
             let recent = if last.window.rounds < last.rates.rounds {
@@ -143,7 +157,7 @@ impl Page<'_> {
             } else {
                 String::new()
             };
-            let caption = format!("Over {recent}all rounds so far{greedy}.");
+            let caption = format!("Over {recent}all rounds so far{greedy}.{above}");
             page.figure(title, &inline(&chart, &format!("{axis} over the rounds")), &caption);
         }
         page.end_row();
@@ -243,20 +257,19 @@ impl Page<'_> {
             x_label: "probability of the label played".to_owned(),
             y_label: "how often it was right".to_owned(),
             lines: vec![
-                line(
-                    "learner",
-                    calibration.bins.iter().map(|bin| (bin.probability, bin.frequency)).collect(),
-                ),
+                line("learner", reliable(&calibration)),
                 line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]),
             ],
             y_range: Some((0.0, 1.0)),
             ..Chart::default()
         };
         let caption = format!(
-            "Below the diagonal it is too sure of itself, above it too timid. Expected calibration error {:.4}.",
-            calibration.ece
+            "Below the diagonal it is too sure of itself, above it too timid. Expected calibration error {:.4}.{}",
+            calibration.ece,
+            left_out([&calibration])
         );
         page.figure("Calibration", &inline(&chart, "frequency of right labels by probability"), &caption);
+        self.calibration_by_class(page);
         let error = last.rates.error_rate.unwrap_or_default();
         let mut lines = vec![line("learner", trust.risk()), line("best order", Trust::least_risk(error))];
         let mut caption =
@@ -278,6 +291,40 @@ impl Page<'_> {
         };
         page.figure("Coverage and risk", &inline(&chart, "error rate by share of rounds answered"), &caption);
         page.end_row();
+    }
+
+    /// The classes whose probabilities can be trusted least, and the errors of all.
+    fn calibration_by_class(&self, page: &mut Document) {
+        let Some(curves) = self.calibration.filter(|curves| !curves.is_empty()) else { return };
+        let mut classes: Vec<usize> = (0..curves.len()).collect();
+        classes.sort_by(|a, b| curves[*b].ece.total_cmp(&curves[*a].ece));
+        let name = |class: usize| self.labels.get(class).map_or_else(|| class.to_string(), Clone::clone);
+        let shown = &classes[..classes.len().min(MOST_CLASSES)];
+        let lines = shown.iter().map(|class| line(&name(*class), reliable(&curves[*class])));
+        let perfect = line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]);
+        let chart = Chart {
+            x_label: "probability of the class".to_owned(),
+            y_label: "how often it was that class".to_owned(),
+            lines: lines.chain([perfect]).collect(),
+            y_range: Some((0.0, 1.0)),
+            ..Chart::default()
+        };
+        let errors = classes.iter().take(MOST_ERRORS);
+        let errors: Vec<String> =
+            errors.map(|class| format!("{}: {:.4}", name(*class), curves[*class].ece)).collect();
+        let which = if shown.len() < curves.len() {
+            format!("The {} of {} classes that are furthest off. ", shown.len(), curves.len())
+        } else {
+            String::new()
+        };
+        let more = if curves.len() > MOST_ERRORS { ", and less for the others" } else { "" };
+        let caption = format!(
+            "{which}Expected calibration error by class: {}{more}.{}",
+            errors.join(", "),
+            left_out(shown.iter().map(|class| &curves[*class]))
+        );
+        let about = "how often each class came true by its probability";
+        page.figure("Calibration by class", &inline(&chart, about), &caption);
     }
 
     fn exploration(&self, page: &mut Document) {
@@ -333,6 +380,18 @@ const RATES: &[(&str, usize, Rate)] = &[
     ("log-loss (nats)", 4, |rates| rates.log_loss),
     ("squared loss", 6, |rates| rates.squared_loss),
 ];
+
+/// The points of a reliability curve that are of enough rounds to say something.
+fn reliable(curve: &Curve) -> Vec<(f64, f64)> {
+    let bins = curve.bins.iter().filter(|bin| bin.rounds >= FEWEST_ROUNDS);
+    bins.map(|bin| (bin.probability, bin.frequency)).collect()
+}
+
+/// A word on what [`reliable`] leaves out.
+fn left_out<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> String {
+    let few = curves.into_iter().flat_map(|curve| &curve.bins).any(|bin| bin.rounds < FEWEST_ROUNDS);
+    if few { format!(" Points of fewer than {FEWEST_ROUNDS} rounds are not drawn.") } else { String::new() }
+}
 
 fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
     Line { name: name.to_owned(), points, ..Line::default() }
