@@ -4,7 +4,7 @@
 
 use noregret::kernel::vector::{dot, widest};
 
-use crate::scale::{CLIP, Scaler, Scaling, note};
+use crate::scale::{CLIP, Scaler, Scaling, is_indicator, note};
 
 /// Partial sums of a squared norm.
 const LANES: usize = 8;
@@ -84,7 +84,10 @@ impl Trial {
                     note(*value, inverse, mean, squares);
                     let scaled = (*value - *mean) * over;
                     let square = scaled * scaled;
-                    *value = if square < CLIP * CLIP { square } else { CLIP * CLIP };
+                    let square = if square < CLIP * CLIP { square } else { CLIP * CLIP };
+                    // Where the column is 0 or 1 all the time.
+                    let own = if *value == 1.0 { 1.0 } else { 0.0 };
+                    *value = if square > own { square } else { own };
                 }
                 sum(values)
             },
@@ -126,8 +129,9 @@ fn sum(values: &[f64]) -> f64 {
 fn standardised_square(value: f64, inverse: f64, mean: f64, squares: f64) -> f64 {
     let (variance, deviation) = (squares * inverse, value - mean);
     let constant = (variance <= 1e-24 * (mean * mean)) | (variance == 0.0);
-    let square = (deviation * deviation / variance).min(CLIP * CLIP);
-    if constant { 0.0 } else { square }
+    let square =
+        if is_indicator(inverse, mean, squares) { value * value } else { deviation * deviation / variance };
+    if constant { 0.0 } else { square.min(CLIP * CLIP) }
 }
 
 #[cfg(test)]
@@ -150,6 +154,8 @@ mod tests {
                             0.0
                         } else if column % 7 == 6 {
                             factor
+                        } else if column % 9 == 2 {
+                            f64::from(t % 5 > 0)
                         } else {
                             wave * jump * factor
                         }
@@ -181,12 +187,18 @@ mod tests {
     fn a_bound_is_no_less_than_the_norm() {
         let mut trial = Trial::new(Scaling::Standard);
         for t in 0..2000_u32 {
-            let row =
-                [f64::from(t % 13), f64::from(t / 1999), f64::from(t % 7) - 3.0, 1e9 + f64::from(t % 2), 5.0];
-            let indices = [0, 1, 2, 3, 4];
-            trial.spread(&indices, &row, 5);
+            let row = [
+                f64::from(t % 13),
+                f64::from(t / 1999),
+                f64::from(t % 7) - 3.0,
+                1e9 + f64::from(t % 2),
+                5.0,
+                f64::from(t % 9 > 0),
+            ];
+            let indices = [0, 1, 2, 3, 4, 5];
+            trial.spread(&indices, &row, 6);
             let bound = trial.note_and_bound(&indices);
-            trial.spread(&indices, &row, 5);
+            trial.spread(&indices, &row, 6);
             let square = trial.measure();
             assert!(square <= bound * MARGIN, "{t}: {square} > {bound}");
             // And not much more, once there are rows enough.

@@ -17,7 +17,8 @@ pub enum Scaling {
     /// Every feature is divided by its largest magnitude so far. Zeros stay zeros.
     MaxAbs,
     /// Every feature is centred by its mean and divided by its standard deviation so far, and clipped to
-    /// [-[`CLIP`], [`CLIP`]]. Zeros do not stay zeros, so rows are dense.
+    /// [-[`CLIP`], [`CLIP`]]. A feature that was 0 or 1 all the time stays as it is: divided by the deviation of something that is
+    /// rare, its few ones would outweigh all else in a row. Zeros do not stay zeros, so rows are dense.
     Standard,
 }
 
@@ -264,14 +265,20 @@ pub(crate) fn note(value: f64, inverse: f64, mean: &mut f64, squares: &mut f64) 
     *squares += deviation * (value - *mean);
 }
 
+/// Whether a column was 0 or 1 all the time: then, and hardly ever else, the mean of its squares is its mean.
+#[inline(always)]
+pub(crate) fn is_indicator(inverse: f64, mean: f64, squares: f64) -> bool {
+    (squares * inverse - mean * (1.0 - mean)).abs() <= 1e-9 * mean
+}
+
 /// A constant column says nothing. Its deviation may be off zero by rounding alone. No shortcut: all columns take the same
 /// way, several at once.
 #[inline(always)]
 fn standardised(value: f64, inverse: f64, mean: f64, squares: f64) -> f64 {
     let deviation = (squares * inverse).sqrt();
     let constant = (deviation <= 1e-12 * mean.abs()) | (deviation == 0.0);
-    let scaled = ((value - mean) / deviation).clamp(-CLIP, CLIP);
-    if constant { 0.0 } else { scaled }
+    let scaled = if is_indicator(inverse, mean, squares) { value } else { (value - mean) / deviation };
+    if constant { 0.0 } else { scaled.clamp(-CLIP, CLIP) }
 }
 
 /// Divides by the norm, without overflow or underflow on the way.
@@ -313,6 +320,31 @@ mod tests {
         assert_eq!(last[2], 0.0, "a constant column says nothing");
     }
 
+    /// Rare or not, what is 0 or 1 stays as it is, until something else comes; and within the clip whatever comes.
+    #[test]
+    fn indicators_stay_as_they_are() {
+        let mut scaler = Scaler::new(Scaling::Standard);
+        for t in 0..1000_u32 {
+            let row = [f64::from(t % 100 == 0), f64::from(t % 3 > 0), f64::from(t % 3)];
+            let seen: Vec<(u32, f64)> = (0u32..).zip(row).filter(|(_, value)| *value != 0.0).collect();
+            let (indices, values): (Vec<u32>, Vec<f64>) = seen.into_iter().unzip();
+            let mut scaled = row;
+            scaler.observe_and_scale(&indices, &values, &mut scaled);
+            // Not before both have been seen: a constant says nothing.
+            if t > 3 {
+                assert_eq!(scaled[..2], row[..2], "{t}");
+                assert_ne!(scaled[2], row[2], "{t}");
+            }
+        }
+        let mut unseen = [0.5, -1e9, 0.0];
+        scaler.scale_dense(&mut unseen);
+        assert_eq!(unseen[..2], [0.5, -CLIP]);
+        scaler.observe(&[0], &[2.0]);
+        let mut row = [1.0];
+        scaler.scale_dense(&mut row);
+        assert!(row[0] > 2.0, "{row:?}");
+    }
+
     /// In one go or in two, and however many columns a block has.
     #[test]
     fn observing_and_scaling_are_one() {
@@ -324,6 +356,7 @@ mod tests {
                     // A constant column, one that is seen late, and one never.
                     let value = |column: usize| match column {
                         0 => 7.0,
+                        2 => f64::from(t % 4 > 0) / factor,
                         1 if t < 20 => 0.0,
                         _ if column + 1 == columns => 0.0,
                         _ if (t + column).is_multiple_of(3) => 0.0,

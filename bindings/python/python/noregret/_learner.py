@@ -60,7 +60,7 @@ class Learner(Model[_core.Learner]):
         Seed of the learner's own randomness, if it has any. Same seed, same bits.
     scale
         How columns are scaled while rows come in: `none`, `unit` (rows of norm 1), `maxabs`, `standard` (mean 0, deviation
-        1, within 5 deviations). Every row is scaled with what was seen up to and including it.
+        1, within 5 deviations; columns of 0 and 1 alone stay as they are). Every row is scaled with what was seen up to and including it.
     intercept
         Whether a feature that is always 1 is added.
     sparse

@@ -13,7 +13,7 @@ passes : int, default=1
     How often `fit` learns every row. The learner's guarantee is about one pass.
 scale : {"auto", "none", "unit", "maxabs", "standard"}, default="auto"
     How columns are scaled: to norm 1 (rows), magnitude at most 1, or mean 0 and deviation 1 within 5
-    deviations. `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`.
+    deviations (but columns of 0 and 1 alone as they are). `auto` is `standard` for dense data of at most 1024 columns, else `maxabs`.
 fit_intercept : bool, default=True
     Whether a feature that is always 1 is added.
 radius : float, default=None
