@@ -89,7 +89,8 @@ pub(crate) struct StreamArgs {
     /// The data: a file, or - for standard input
     pub(crate) data: String,
     /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard, which
-    /// leaves columns of 0 and 1 alone as they are [default: standard; maxabs for more than 1024 columns; none for learners to which units make no difference]
+    /// leaves columns of 0 and 1 alone as they are [default: standard; maxabs for more than 1024
+    /// columns; none for learners to which units make no difference]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Leave out the constant feature
