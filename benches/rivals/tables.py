@@ -116,7 +116,7 @@ Written by `python3 benches/rivals/rivals.py quality`. Every row of a stream is 
 order. Each cell: mean log-loss (nats) / error rate / rows a second. `auto` and `folklore` are `noregret run FILE` without
 options (`--learner folklore`), reading text; for the rivals the setting of the lowest log-loss was chosen after the
 fact from a grid, and where they give a label no probability, the better of a floor of 1e-15 and a thousandth of uniform
-mixed in was counted. "Not run": it would take hours; below, how many settings of a grid were. The lowest log-loss of a row is bold.
+mixed in was counted. "Not run": left out because it takes long; below, how many settings of a grid were. The lowest log-loss of a row is bold.
 Rows a second of processor time: of the whole process for noregret and VW (text included), of the loop alone for River and
 scikit-learn (rows in memory already).
 
