@@ -3,9 +3,9 @@
 use noregret::batch::comparator::ComparatorError;
 use noregret::param::ParamError;
 use noregret_stream::ReadError;
-use noregret_stream::certify::CertifyError;
+use noregret_stream::encode::survey::SurveyError;
 use noregret_stream::run::RunError;
-use noregret_stream::survey::SurveyError;
+use noregret_stream::watch::certify::CertifyError;
 
 /// Why a figure could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use noregret_stream::plot;
+use noregret_stream::draw::plot;
 
 /// Something that a paper says, held against our number.
 #[derive(Clone, Debug)]

@@ -8,11 +8,11 @@ use noregret::algorithm::{AnyModel, Model};
 use noregret::guarantee::Guarantee;
 use noregret::param::{Value, Values};
 use noregret::registry::{Entry, find};
-use noregret_stream::bandit::run_bandit;
-use noregret_stream::certify::{Certified, Record};
-use noregret_stream::delay::Lateness;
+use noregret_stream::run::bandit::run_bandit;
+use noregret_stream::run::delay::Lateness;
+use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, RunOptions, Sink, run};
-use noregret_stream::score::Score;
+use noregret_stream::watch::certify::{Certified, Record};
 
 use crate::error::ExperimentError;
 use crate::source::Source;

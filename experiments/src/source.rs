@@ -2,10 +2,10 @@
 
 use noregret::param::Values;
 use noregret::problem::Problem;
+use noregret_stream::encode::examples::Examples;
+use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::encode::{Encoder, Example, LargeRow};
-use noregret_stream::examples::Examples;
-use noregret_stream::labels::Labels;
-use noregret_stream::scale::{Scaler, Scaling};
 use noregret_stream::synthetic::{Recipe, SyntheticExamples};
 
 use crate::error::ExperimentError;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use noregret::learner::{Accepts, Classes};
 use noregret::rng::Rng;
+use noregret_stream::encode::examples::{BadRows, Examples, ReadExamples};
+use noregret_stream::encode::scale::{Scaler, Scaling};
+use noregret_stream::encode::survey::{Survey, SurveyOptions};
 use noregret_stream::encode::{Encoder, Example, LargeRow};
-use noregret_stream::examples::{BadRows, Examples, ReadExamples};
-use noregret_stream::scale::{Scaler, Scaling};
-use noregret_stream::survey::{Survey, SurveyOptions};
 use noregret_stream::{ReadError, ReadOptions, open};
 
 use crate::error::ExperimentError;

@@ -1,10 +1,10 @@
 #![no_main]
 
-use noregret_stream::decision_reader::{Event, LogReader};
+use noregret_stream::decisions::reader::{Event, LogReader};
 use noregret_stream::evaluate::{EvaluateOptions, Policy, evaluate};
-use noregret_stream::examples::BadRows;
-use noregret_stream::logged::Logged;
-use noregret_stream::replay::{Limits, replay};
+use noregret_stream::encode::examples::BadRows;
+use noregret_stream::decisions::logged::Logged;
+use noregret_stream::decisions::replay::{Limits, replay};
 use noregret_stream::Row;
 
 // A decision log: every line is read, and the whole is replayed. Nothing panics, rows are what learners can take, and

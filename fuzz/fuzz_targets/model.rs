@@ -1,7 +1,7 @@
 #![no_main]
 
 use noregret::model::{Archive, Data, Numbers};
-use noregret_stream::saved::Saved;
+use noregret_stream::save::Saved;
 
 // The first byte chooses: a file as it is, or one whose digest is right and whose texts and shapes are hostile (the digest
 // would stop nearly every mutation at the door).

@@ -15,7 +15,7 @@ use noregret::problem::Problem;
 use noregret::registry::find;
 use noregret_benches::plain::PlainFolklore;
 use noregret_benches::{labels, rows};
-use noregret_stream::plot::{Chart, Line, Scale};
+use noregret_stream::draw::plot::{Chart, Line, Scale};
 
 fn main() {
     let (what, picture) = (std::env::args().nth(1), std::env::args().nth(2));

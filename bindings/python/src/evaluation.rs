@@ -8,10 +8,10 @@ use noregret::param::{ParamError, positive};
 use noregret::registry;
 use noregret_stream::Format;
 use noregret_stream::evaluate::{EvaluateOptions, Evaluation, LoggedArrays, MakeLearner, Policy, evaluate};
-use noregret_stream::examples::BadRows;
-use noregret_stream::logged::Logged;
-use noregret_stream::reward_model::reward_learner;
-use noregret_stream::saved::Frozen;
+use noregret_stream::encode::examples::BadRows;
+use noregret_stream::decisions::logged::Logged;
+use noregret_stream::evaluate::reward_model::reward_learner;
+use noregret_stream::save::Frozen;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 

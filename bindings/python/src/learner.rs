@@ -14,11 +14,11 @@ use noregret::prediction::Prediction;
 use noregret::registry;
 use noregret::state::Slot;
 use noregret_stream::Schema;
-use noregret_stream::delay::Lateness;
+use noregret_stream::run::delay::Lateness;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::{RunOptions, run};
-use noregret_stream::saved::Saved;
-use noregret_stream::scale::Scaler;
+use noregret_stream::save::Saved;
+use noregret_stream::encode::scale::Scaler;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
@@ -164,7 +164,7 @@ impl Learner {
         let memory = parts.first().map_or(Ok(0), |part| part.get().inner.read(py, |inner| inner.memory))?;
         let parts = parts.iter().map(|part| part.get().inner.read(py, Inner::saved));
         let parts = parts.collect::<PyResult<Vec<Saved>>>()?;
-        let merged = py.detach(|| noregret_stream::merge::merge(parts, how)).map_err(Failure::from)?;
+        let merged = py.detach(|| noregret_stream::save::merge::merge(parts, how)).map_err(Failure::from)?;
         Ok(Self::of_saved(merged, memory)?)
     }
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use noregret::algorithm::AnyModel;
 use noregret::prediction::Decision;
-use noregret_stream::bandit::Journal as _;
-use noregret_stream::decision_log::{LogWriter, Start};
-use noregret_stream::examples::Raw;
-use noregret_stream::log_file::LogFile;
-use noregret_stream::pending::Verdict;
+use noregret_stream::run::bandit::Journal as _;
+use noregret_stream::decisions::log::{LogWriter, Start};
+use noregret_stream::encode::examples::Raw;
+use noregret_stream::decisions::file::LogFile;
+use noregret_stream::decisions::pending::Verdict;
 
 use crate::bandit::Inner;
 use crate::error::{Done, Failure};

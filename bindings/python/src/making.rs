@@ -6,8 +6,8 @@ use noregret::param::{ParamError, Values};
 use noregret::problem::Problem;
 use noregret::registry::Entry;
 use noregret_stream::encode::{Encoder, LargeRow};
-use noregret_stream::labels::Labels;
-use noregret_stream::scale::{Scaler, Scaling};
+use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::{Columns, Format, Schema};
 
 use crate::error::{Done, Failure};

@@ -2,7 +2,7 @@
 
 use noregret::algorithm::Forecast;
 use noregret_stream::run::{Outcome, Sink};
-use noregret_stream::score::Score;
+use noregret_stream::run::score::Score;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use noregret::algorithm::{About, Forecast};
-use noregret_stream::abstain::{Abstention, Report, Rule};
-use noregret_stream::plot::{Chart, Line};
+use noregret_stream::draw::plot::{Chart, Line};
+use noregret_stream::watch::abstain::{Abstention, Report, Rule};
 
 use crate::args::RunArgs;
 use crate::failure::Failure;

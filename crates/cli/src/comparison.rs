@@ -5,8 +5,8 @@ use std::io::Write;
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, Table};
 use noregret::param::Values;
-use noregret_stream::score::Rates;
-use noregret_stream::spread::Spread;
+use noregret_stream::run::score::Rates;
+use noregret_stream::watch::spread::Spread;
 use serde::Serialize;
 
 use crate::args::{SortBy, StreamArgs};

@@ -6,9 +6,9 @@ use noregret::open_classes::FEWEST;
 use noregret::problem::Problem;
 use noregret::registry::Entry;
 use noregret_stream::encode::Encoder;
-use noregret_stream::labels::Labels;
-use noregret_stream::scale::{Scaler, Scaling};
-use noregret_stream::survey::{Survey, SurveyError, SurveyOptions, suitable};
+use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::scale::{Scaler, Scaling};
+use noregret_stream::encode::survey::{Survey, SurveyError, SurveyOptions, suitable};
 use noregret_stream::{Columns, ReadOptions, Reader};
 
 use crate::args::StreamArgs;

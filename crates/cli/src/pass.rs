@@ -8,11 +8,11 @@ use noregret::learner::Classes;
 use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret::registry::Entry;
-use noregret_stream::curve::{Curve, Measure};
 use noregret_stream::encode::Encoder;
-use noregret_stream::feed::Feed;
-use noregret_stream::pass::{Entrant, Finished, PassError, PassOptions, pass};
-use noregret_stream::score::Score;
+use noregret_stream::run::feed::Feed;
+use noregret_stream::run::pass::{Entrant, Finished, PassError, PassOptions, pass};
+use noregret_stream::run::score::Score;
+use noregret_stream::watch::curve::{Curve, Measure};
 
 use crate::args::StreamArgs;
 use crate::facts::{Stream, Wanted};

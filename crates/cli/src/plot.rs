@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use noregret::replace::Replacement;
-use noregret_stream::plot::Chart;
+use noregret_stream::draw::plot::Chart;
 
 use crate::failure::Failure;
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use noregret::algorithm::Forecast;
+use noregret_stream::run::score::{Rates, Score};
 use noregret_stream::run::{Outcome, Sink};
-use noregret_stream::score::{Rates, Score};
 use serde::Serialize;
 
 use crate::args::StreamArgs;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use noregret::algorithm::Forecast;
 use noregret::example::Label;
 use noregret::replace::Replacement;
-use noregret_stream::certify::Record;
-use noregret_stream::labels::Labels;
-use noregret_stream::report::{Page, Watch};
+use noregret_stream::draw::report::{Page, Watch};
+use noregret_stream::encode::labels::Labels;
+use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, Sink};
-use noregret_stream::score::Score;
+use noregret_stream::watch::certify::Record;
 
 use crate::failure::Failure;
 use crate::open::data_name;

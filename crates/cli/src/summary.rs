@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use noregret::param::Values;
-use noregret_stream::abstain::Report as Abstention;
-use noregret_stream::calibration::{CalibrationReport, Curve};
-use noregret_stream::certify::Certified;
-use noregret_stream::score::{Rates, Score};
+use noregret_stream::run::score::{Rates, Score};
+use noregret_stream::watch::abstain::Report as Abstention;
+use noregret_stream::watch::calibration::{CalibrationReport, Curve};
+use noregret_stream::watch::certify::Certified;
 use serde::Serialize;
 
 use crate::note::short;

@@ -1,72 +1,39 @@
-//! Moving examples.
+//! Moving examples: from bytes to rows, from rows to examples, through learners, and what is kept of it.
+//!
+//! The rooms, in the order of the data:
+//!
+//! | room | what happens there |
+//! |---|---|
+//! | `read` | bytes become [`Row`]s, one [`Reader`] a format; its names are re-exported here |
+//! | `write` | rows become bytes again: [`create`] and [`RowWriter`] |
+//! | [`synthetic`] | examples made on the spot |
+//! | [`encode`] | the first pass over a stream; rows become examples: classes, scaling, intercept |
+//! | [`run`] | the loop: predict, score, update, with labels or with right and wrong, for one learner or for many |
+//! | [`watch`] | what looks at a run: abstention, calibration, regret, curves |
+//! | [`save`] | a model with everything around it that the next row needs |
+//! | [`decisions`] | what a bandit learner saw, did and heard: written, read and learnt from again |
+//! | [`evaluate`] | what another policy would have earned on logged decisions |
+//! | [`draw`] | charts, and a run as one page |
 
-pub mod abstain;
+mod read;
+mod write;
+
 mod ahead;
-pub mod bandit;
-pub mod calibration;
-pub mod certify;
-mod columns;
-mod csv;
-mod csv_layout;
-mod csv_text;
-pub mod curve;
-mod decision_line;
-pub mod decision_log;
-#[cfg(feature = "parquet")]
-pub mod decision_parquet;
-#[cfg(feature = "parquet")]
-mod decision_parquet_reader;
-pub mod decision_reader;
-mod decompress;
-pub mod delay;
+pub mod decisions;
+pub mod draw;
 pub mod encode;
-mod encode_ahead;
 pub mod evaluate;
-pub mod examples;
-pub mod feed;
-mod format;
-pub mod labels;
-mod libsvm;
-pub mod log_file;
-pub mod logged;
-mod measure;
-pub mod merge;
-mod ndjson;
-mod ndjson_visit;
-mod number;
-pub mod off_policy;
-mod options;
-#[cfg(feature = "parquet")]
-mod parquet;
-#[cfg(feature = "parquet")]
-mod parquet_writer;
-pub mod pass;
-pub mod pending;
-pub mod plot;
-mod read_ahead;
-mod read_error;
-mod reader;
-pub mod replay;
-pub mod report;
-pub mod reward_model;
-mod row;
 pub mod run;
-pub mod saved;
-pub mod scale;
-pub mod score;
-mod source;
-pub mod spread;
-pub mod survey;
+pub mod save;
 pub mod synthetic;
 #[cfg(test)]
 mod testing;
-mod vw;
-mod writer;
+pub mod watch;
 
-pub use columns::{Columns, Names, hash_name, hash_number};
-pub use format::Format;
-pub use options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
-pub use read_error::{ReadError, ReadErrorKind};
-pub use reader::{Reader, from_read, open};
-pub use row::{ActionCost, Row, RowLabel};
-pub use writer::{RowWriter, WriteError, create};
+pub use read::columns::{Columns, Names, hash_name, hash_number};
+pub use read::error::{ReadError, ReadErrorKind};
+pub use read::format::Format;
+pub use read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
+pub use read::reader::{Reader, from_read, open};
+pub use read::row::{ActionCost, Row, RowLabel};
+pub use write::writer::{RowWriter, WriteError, create};

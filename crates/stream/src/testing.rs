@@ -1,7 +1,7 @@
 //! What tests of readers share.
 
-use crate::reader::Reader;
-use crate::row::Row;
+use crate::read::reader::Reader;
+use crate::read::row::Row;
 
 /// What a reader makes of its input: rows as `start name=value ...`, where `start` tells the rest, and errors as their text.
 pub(crate) fn read_all(reader: &mut dyn Reader, start: impl Fn(&Row) -> String) -> Vec<String> {

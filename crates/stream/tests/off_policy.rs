@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use noregret_stream::off_policy::{OffPolicy, Round};
+use noregret_stream::evaluate::off_policy::{OffPolicy, Round};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

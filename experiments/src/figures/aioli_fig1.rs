@@ -3,7 +3,7 @@
 //! The paper does not say which data its figure is from.
 
 use noregret::example::Features;
-use noregret_stream::plot::{Chart, Figure};
+use noregret_stream::draw::plot::{Chart, Figure};
 use serde::Deserialize;
 
 use super::{grid, line};

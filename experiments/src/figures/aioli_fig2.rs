@@ -1,7 +1,7 @@
 //! AIOLI, figure 2: regret on a stream where every proper learner pays polynomially, and improper ones do not.
 
 use noregret::param::{Value, Values};
-use noregret_stream::plot::{Chart, Figure, Scale};
+use noregret_stream::draw::plot::{Chart, Figure, Scale};
 use serde::Deserialize;
 
 use super::line;

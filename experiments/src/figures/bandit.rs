@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use noregret_stream::plot::{Chart, Scale};
+use noregret_stream::draw::plot::{Chart, Scale};
 
 use super::line;
 use crate::outcome::Table;

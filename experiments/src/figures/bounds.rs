@@ -3,7 +3,7 @@
 use noregret::learner::Classes;
 use noregret::param::{Value, Values};
 use noregret::registry::{ALGORITHMS, Entry};
-use noregret_stream::plot::{Chart, Figure, Scale};
+use noregret_stream::draw::plot::{Chart, Figure, Scale};
 use serde::Deserialize;
 
 use super::line;

@@ -2,8 +2,8 @@
 //! is always 1, and the labels of the rarer class come before the others.
 
 use noregret::bounds::{Setting, folklore_paper};
+use noregret_stream::draw::plot::{Chart, Figure, Scale};
 use noregret_stream::encode::Example;
-use noregret_stream::plot::{Chart, Figure, Scale};
 use serde::Deserialize;
 
 use super::line;

@@ -3,7 +3,7 @@
 //!
 //! The paper does not say what is random in its repetitions: here it is the order of the rows, and GAF's samples.
 
-use noregret_stream::plot::{Chart, Line, Scale};
+use noregret_stream::draw::plot::{Chart, Line, Scale};
 use serde::Deserialize;
 
 use crate::outcome::{Claim, Outcome, Table, number};

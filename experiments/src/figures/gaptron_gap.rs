@@ -4,7 +4,7 @@ use noregret::loss::gap::Surrogate;
 use noregret::loss::smooth_hinge::{smooth_hinge, smooth_hinge_slope};
 use noregret::prediction::argmax;
 use noregret::rng::Rng;
-use noregret_stream::plot::{Chart, Figure};
+use noregret_stream::draw::plot::{Chart, Figure};
 use serde::Deserialize;
 
 use super::{grid, line};

@@ -11,7 +11,7 @@ pub(crate) mod gaptron_gap;
 pub(crate) mod soba_fig1;
 pub(crate) mod soba_fig2;
 
-use noregret_stream::plot::Line;
+use noregret_stream::draw::plot::Line;
 
 /// A line of a chart.
 fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {

@@ -1,7 +1,7 @@
 //! SOBA, figure 1: the family $\ell_\eta$ between the hinge loss and its square.
 
 use noregret::loss::hinge::{eta_loss, hinge, squared_hinge};
-use noregret_stream::plot::{Chart, Figure};
+use noregret_stream::draw::plot::{Chart, Figure};
 use serde::Deserialize;
 
 use super::{grid, line};

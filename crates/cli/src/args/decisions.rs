@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use noregret_stream::Format;
-use noregret_stream::examples::BadRows;
+use noregret_stream::encode::examples::BadRows;
 
 use super::at_least_one;
 

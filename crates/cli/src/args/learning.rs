@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use noregret_stream::curve::Measure;
+use noregret_stream::watch::curve::Measure;
 
 use super::{DataArgs, StreamArgs, Told, at_least_one};
 

@@ -3,11 +3,11 @@
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum, value_parser};
 use noregret::algorithm::Forecast;
-use noregret_stream::delay::Lateness;
 use noregret_stream::encode::LargeRow;
-use noregret_stream::examples::BadRows;
+use noregret_stream::encode::examples::BadRows;
+use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::RunOptions;
-use noregret_stream::scale::Scaling;
+use noregret_stream::run::delay::Lateness;
 use noregret_stream::{Format, ReadOptions};
 
 use super::at_least_one;

@@ -1,8 +1,8 @@
 //! `noregret compare`: many learners, settings and seeds over one pass of the data.
 
-use noregret_stream::curve::Measure;
-use noregret_stream::plot::{Chart, Line};
-use noregret_stream::report::{Document, focus, inline};
+use noregret_stream::draw::plot::{Chart, Line};
+use noregret_stream::draw::report::{Document, focus, inline};
+use noregret_stream::watch::curve::Measure;
 use serde_json::json as object;
 
 use crate::args::CompareArgs;

@@ -6,13 +6,13 @@ use std::path::Path;
 use noregret::param::{Value, Values};
 use noregret::problem::Problem;
 use noregret::registry::find;
-use noregret_stream::delay::Lateness;
+use noregret_stream::draw::plot::{Chart, Line};
+use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::encode::{Encoder, LargeRow};
-use noregret_stream::labels::Labels;
-use noregret_stream::plot::{Chart, Line};
+use noregret_stream::run::delay::Lateness;
+use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, RunOptions, Sink, run as learn};
-use noregret_stream::scale::{Scaler, Scaling};
-use noregret_stream::score::Score;
 use noregret_stream::synthetic::{Recipe, SyntheticExamples};
 
 use crate::args::DemoArgs;

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use noregret::registry;
+use noregret_stream::decisions::logged::Logged;
+use noregret_stream::evaluate::reward_model::reward_learner;
 use noregret_stream::evaluate::{EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, evaluate};
-use noregret_stream::logged::Logged;
-use noregret_stream::reward_model::reward_learner;
 
 use crate::args::{EvaluateArgs, Missing};
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use noregret_stream::saved::Forecaster;
+use noregret_stream::save::Forecaster;
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;

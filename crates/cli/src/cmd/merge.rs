@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use noregret_stream::merge::merge;
-use noregret_stream::saved::Saved;
+use noregret_stream::save::Saved;
+use noregret_stream::save::merge::merge;
 
 use crate::args::MergeArgs;
 use crate::cmd::run::check_target;

@@ -7,10 +7,10 @@ use noregret::example::Label;
 use noregret::prediction::{Decision, argmax};
 use noregret::replace::Replacement;
 use noregret_stream::encode::Example;
-use noregret_stream::examples::{Examples, ReadExamples};
+use noregret_stream::encode::examples::{Examples, ReadExamples};
+use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
-use noregret_stream::saved::Frozen;
-use noregret_stream::score::{RoundScore, Score};
+use noregret_stream::save::Frozen;
 
 use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;

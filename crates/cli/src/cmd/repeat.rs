@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use noregret_stream::spread::Spread;
+use noregret_stream::watch::spread::Spread;
 
 use crate::args::RunArgs;
 use crate::comparison::{MEASURES, json};

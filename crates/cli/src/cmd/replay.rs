@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use noregret_stream::decision_reader::LogReader;
-use noregret_stream::replay::{Limits, ReplayError, replay};
+use noregret_stream::decisions::reader::LogReader;
+use noregret_stream::decisions::replay::{Limits, ReplayError, replay};
 
 use crate::args::ReplayArgs;
 use crate::cmd::run::check_target;

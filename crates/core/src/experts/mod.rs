@@ -6,15 +6,3 @@ pub mod adahedge;
 pub mod auto;
 pub mod mixture;
 pub mod votes;
-
-mod ahead;
-mod context;
-mod expansion;
-mod family;
-mod fourier;
-mod lineup;
-mod member;
-mod roster;
-mod stack;
-mod trees;
-mod unit;

@@ -1,9 +1,9 @@
 //! Logged rounds that are in memory already.
 
-use super::Evaluation;
+use super::passes::Evaluation;
 use super::tally::{Support, Tally};
-use crate::decision_line::check_distribution;
-use crate::off_policy::Round;
+use crate::decisions::line::check_distribution;
+use crate::evaluate::off_policy::Round;
 
 /// Logged rounds with what is to be evaluated, a number or $K$ numbers for each, row-major.
 #[derive(Clone, Copy, Debug)]

@@ -4,15 +4,15 @@ use noregret::algorithm::Forecast;
 use noregret::example::Label;
 use noregret::prediction::{Decision, Prediction, argmax};
 
+use super::passes::{EvaluateOptions, Policy};
 use super::tally::{Support, Tally};
-use super::{EvaluateOptions, Policy};
-use crate::decision_reader::LoggedDecision;
+use crate::decisions::logged::Logged;
+use crate::decisions::reader::LoggedDecision;
+use crate::encode::labels::Labels;
 use crate::encode::{Encoder, Example};
-use crate::labels::Labels;
-use crate::logged::Logged;
-use crate::off_policy::Round;
-use crate::reward_model::RewardModel;
-use crate::row::Row;
+use crate::evaluate::off_policy::Round;
+use crate::evaluate::reward_model::RewardModel;
+use crate::read::row::Row;
 
 /// A decision that waits for its reward.
 pub(super) struct Waiting {

@@ -1,7 +1,7 @@
 //! What logged rounds add up to, and what is suspicious about them.
 
-use super::Evaluation;
-use crate::off_policy::{Estimates, Mean, OffPolicy, Round};
+use super::passes::Evaluation;
+use crate::evaluate::off_policy::{Estimates, Mean, OffPolicy, Round};
 
 /// What a logged distribution says of a round beyond the probability of the label that was played.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::Synthetic;
-use crate::row::Row;
+use crate::read::row::Row;
 
 const EPSILON: f64 = 0.01;
 

@@ -8,10 +8,10 @@ mod synsep;
 
 use noregret::param::{ParamError, ParamInfo, Params, Values, nearest};
 
+use crate::encode::examples::Examples;
 use crate::encode::{Encoder, Example};
-use crate::examples::Examples;
-use crate::read_error::ReadError;
-use crate::row::Row;
+use crate::read::error::ReadError;
+use crate::read::row::Row;
 
 /// An endless stream of labelled rows.
 pub trait Synthetic: Send {
@@ -121,7 +121,7 @@ impl Examples for SyntheticExamples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::RowLabel;
+    use crate::read::row::RowLabel;
 
     #[test]
     fn every_stream_keeps_its_word() {

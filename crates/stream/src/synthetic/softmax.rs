@@ -8,7 +8,7 @@ use noregret::prediction::draw;
 use noregret::rng::{Rng, Uniforms};
 
 use super::Synthetic;
-use crate::row::Row;
+use crate::read::row::Row;
 
 params! {
     /// Parameters of the softmax stream.

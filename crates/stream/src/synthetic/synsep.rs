@@ -11,7 +11,7 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::Synthetic;
-use crate::row::Row;
+use crate::read::row::Row;
 
 const CLASSES: usize = 9;
 const FEATURES: usize = 400;

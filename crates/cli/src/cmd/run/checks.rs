@@ -5,9 +5,9 @@ use std::path::Path;
 use noregret::algorithm::{About, AnyModel, Forecast};
 use noregret::problem::Problem;
 use noregret::replace::Replacement;
-use noregret_stream::certify::Record;
 use noregret_stream::encode::Encoder;
-use noregret_stream::examples::BadRows;
+use noregret_stream::encode::examples::BadRows;
+use noregret_stream::watch::certify::Record;
 
 use crate::args::RunArgs;
 use crate::failure::Failure;

@@ -1,5 +1,5 @@
+use super::lineup::Word;
 use super::*;
-use crate::experts::lineup::Word;
 use crate::model::Archive;
 use crate::param::{ParamValue, Params, Value, Values};
 use crate::rng::{Rng, Uniforms};

@@ -1,0 +1,334 @@
+//! # auto: a mixture that needs no tuning
+//!
+//! Second-order logistic learners over a grid of regularizations and curvatures, over features, their products and random waves
+//! of them; counts of labels for streams that repeat themselves; learners that combine all of these. Vovk's aggregation puts
+//! them together, so that the whole is never worse than the best of them by more than a few nats *in total*, and whoever leads
+//! may change.
+//!
+//! ## Reference
+//!
+//! Volodimir G. Vovk, *Aggregating Strategies*, COLT 1990: the aggregating algorithm for log loss. Mark Herbster, Manfred K. Warmuth,
+//! *Tracking the Best Expert*, Machine Learning 32, 1998: fixed share. `references.bib`: `vovk1990aggregating`,
+//! `herbster1998fixedshare`. The second-order members are FOLKLOREs, `agarwal2022folklore`; the waves are those of
+//! `rahimi2007random`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $\xi_t^\theta$ | `members` | forecasts: every member has several *heads*, which share its work |
+//! | $P_t(\theta)$ | `base`, `top` | weights of the heads; of their mixture and the stacks |
+//! | $\eta$ | | learning rate 1: log loss is mixable |
+//! | $\alpha_t$ | | share that flows to the others after round $t$: $1/(t+1)$ |
+//!
+//! $$ \bar p = \textstyle\sum_i w_i\,p^i, \qquad w_i \propto w_i\,p^i_y \quad \text{after the round} \tag{1} $$
+//!
+//! over all heads. Each *stack* is a small FOLKLORE whose inputs are the members' log-probabilities beside $\ln \bar p$: it learns
+//! how far to trust each of them, and how to add up what they know of different things. Its forecast is $s^j$, and what is played is
+//!
+//! $$ p = v_0\,\bar p + \textstyle\sum_j v_j\,s^j, \qquad v \text{ as } w \text{ in (1)}. \tag{2} $$
+//!
+//! In nats, for $M$ members, $H$ heads of the best one and $N$ stacks, on every stream,
+//!
+//! $$ L \le \min_i L^i + \ln M + \ln H + \ln(1 + N) + 3 \ln 2 \tag{3} $$
+//!
+//! with every head $i$ that was there from the start and stays, and the tracking bound of [`Mixture`] against sequences of them. The third
+//! $\ln 2$ is what is held back for members that join: the $j$-th of them has (3) from then on, with $2 \ln(j + 1)$ for
+//! $\ln M$ and the mixture's own loss until then.
+//!
+//! ## Who takes part
+//!
+//! What a `budget` allows, and `members` shows, one word each: `labels` and `pairs` count classes, alone and after the
+//! class before; `full@r` and `shared@r` are five FOLKLOREs each around one matrix, with one block for every pair of classes
+//! or one for all; `products@r` is a `shared` one over the features and their pairwise products; `waves@r:s` is one over the
+//! features and the waves of a Gaussian kernel of deviation $s$ units; a second number, as in `shared@0.1:0.001`, is what a
+//! family forgets in a round; `diagonal@r:g` is `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)).
+//!
+//! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of two above the largest of
+//! the first eight norms. Until it is known, members begin anew whenever it grows. At rounds 32, 64, 128 and so on, a grid of
+//! $r$ whose edge leads extends itself by a factor of ten: the newcomer goes on from the edge's matrix, with its own $r$ in it,
+//! and from the edge's gradients. At the powers of two from 2048 to 8192 dear members leave (a minus in
+//! `members`) until the rest is within the budget: those that lag most, the best of each kind last. A run begins with a trial
+//! of at most four budgets a round.
+//!
+//! ## Deviations
+//!
+//! * The half of the prior that shares, and the half that does not, are one mixture: $\ln 2$ more than the better of both.
+//! * Heads of a family linearise at their own scores, but take their curvature at the family's mixture, which is why they can
+//!   share a matrix; `family.rs` has the formulas. (3) is about heads as they are; they have no theorem of their own.
+//! * Trees count a row once, whatever its importance weight, and a soft label as a class drawn from it. They cannot grow, and
+//!   begin anew where classes or features appear.
+//! * An importance weight multiplies a round's losses; (3) holds for weights up to 1.
+//!
+//! ## Cost
+//!
+//! The sum of the members', at most what a processor core takes for `budget` million multiply-adds a round (a fifth of a
+//! nanosecond each) after round 8192, and the stacks' $O(K\,(M + K)^2)$.
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::example::{Batch, Features, Target};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::param::{ParamError, positive};
+use crate::params;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+use self::lineup::{Lineup, TRIAL};
+use self::roster::Roster;
+use self::stack::Stack;
+use super::mixture::Mixture;
+
+mod ahead;
+mod context;
+mod expansion;
+mod family;
+mod fourier;
+mod lineup;
+mod member;
+mod roster;
+mod stack;
+mod trees;
+mod unit;
+
+/// Millions of multiply-adds a round, where a stream is long or of unknown length. A smaller budget counts as this one: with less,
+/// nobody would be left who is worth asking.
+const LEAST: f64 = 0.8;
+
+/// Millions of multiply-adds that a stream may cost in all, however short: some seconds.
+const IN_ALL: f64 = 20_000.0;
+
+/// A short stream has by itself at most so many times the budget of a long one.
+const MOST: f64 = 10.0;
+
+/// Multiply-adds of a round for a `budget` in millions.
+fn multiply_adds(budget: f64) -> f64 {
+    1e6 * budget.max(LEAST)
+}
+
+/// The budget where none is given.
+fn default_budget(problem: &Problem) -> f64 {
+    let share = problem.horizon.map_or(0.0, |horizon| IN_ALL / horizon.max(1) as f64);
+    share.clamp(LEAST, MOST * LEAST)
+}
+
+/// After this round, and every power of two, somebody may join or leave.
+const FIRST_LOOK: u64 = 32;
+
+/// From this round on the members are within the budget.
+const SETTLED: u64 = 8192;
+
+/// What the stacks forget in a round, and their regularization: who forgets comes back to the mixture anyway.
+const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0, 1.0)];
+
+params! {
+    /// Parameters of [`Auto`].
+    pub struct AutoParams {
+        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides who takes part. Less than
+        /// 0.8 counts as that.
+        budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
+        /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
+        members: Lineup = "what the budget allows",
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone)]
+pub struct Auto {
+    budget: f64,
+    /// The same in multiply-adds.
+    limit: f64,
+    problem: Problem,
+    roster: Roster,
+    stacks: Vec<Stack>,
+    /// Over the members' mixture and the stacks.
+    top: Mixture,
+    rounds: u64,
+    losses: Vec<f64>,
+}
+
+impl std::fmt::Debug for Auto {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Auto")
+            .field("words", &self.roster.words)
+            .field("rounds", &self.rounds)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Auto {
+    /// Lets members join where the edge of a grid leads, and leave where the budget asks for it.
+    fn look(&mut self) {
+        let limit = self.limit * (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
+        if self.rounds as f64 >= SETTLED as f64 / TRIAL {
+            self.roster.retire(limit, self.limit);
+        }
+        if self.roster.extend(limit) > 0 {
+            let (classes, inputs) = (self.problem.classes, self.roster.words.len());
+            self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
+        }
+    }
+}
+
+impl Algorithm for Auto {
+    type Params = AutoParams;
+
+    const ABOUT: About = About {
+        name: "auto",
+        summary: "the default: a mixture of second-order learners that needs no tuning",
+        paper: Paper { key: "vovk1990aggregating", place: "aggregating algorithm for log loss" },
+        guarantee: "log loss <= that of every member + a few nats: ln(members) + ln(heads) + 3.5, in total",
+        cost: "that of its members, at most the budget",
+        memory: "that of its members",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
+    };
+
+    fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
+        let words = params.members.unwrap_or_else(|| Lineup::within(&problem, multiply_adds(budget))).0;
+        let stack =
+            |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, words.len(), *forgetting, *ratio);
+        let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
+        Ok(Self {
+            budget,
+            limit: multiply_adds(budget),
+            top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
+            losses: vec![0.0; 1 + stacks.len()],
+            stacks,
+            roster: Roster::new(words, problem.clone(), seed)?,
+            problem,
+            rounds: 0,
+        })
+    }
+
+    fn params(&self) -> AutoParams {
+        AutoParams { budget: Some(self.budget), members: Some(Lineup(self.roster.words.clone())) }
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        Self::numbers_for(&AutoParams::default(), problem)
+    }
+
+    fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
+        let budget = multiply_adds(params.budget.unwrap_or_else(|| default_budget(problem)));
+        let chosen = params.members.is_none().then(|| Lineup::within(problem, budget));
+        let words = params.members.as_ref().or(chosen.as_ref()).map_or(&[][..], |lineup| &lineup.0);
+        words.iter().map(|word| word.numbers(problem)).fold(0, usize::saturating_add)
+    }
+}
+
+impl Predictor for Auto {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Its members: those of the words in order, empty for who has left; the stacks; the members' mixture.
+    fn prediction(&self) -> Prediction {
+        let mut members = self.roster.predictions();
+        members.extend(self.stacks.iter().map(Stack::prediction));
+        members.push(Prediction::sized(self.problem.classes, 0));
+        Prediction { members, ..Prediction::sized(self.problem.classes, 0) }
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        if out.members.len() != self.roster.words.len() + self.stacks.len() + 1 {
+            // Somebody has joined.
+            *out = self.prediction();
+        }
+        let Prediction { members, probabilities, .. } = out;
+        let (inputs, rest) = members.split_at_mut(self.roster.words.len());
+        let (stacks, base) = rest.split_at_mut(self.stacks.len());
+        let base = &mut base[0];
+        self.roster.predict(x, inputs, base); // eq. (1)
+        let (first, others) = self.top.weights().split_first().expect("the base is the first");
+        for (p, base) in probabilities.iter_mut().zip(&base.probabilities) {
+            *p = first * base;
+        }
+        for ((stack, at), weight) in self.stacks.iter().zip(stacks).zip(others) {
+            stack.predict(&base.scores, inputs, at);
+            for (p, theirs) in probabilities.iter_mut().zip(&at.probabilities) {
+                *p += weight * theirs; // eq. (2)
+            }
+        }
+        out.set_scores_to_logarithms();
+        out.stamp = Some(self.rounds);
+    }
+}
+
+impl OnlineLearner for Auto {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let (base, rest) = at.members.split_last().expect("the base is the last");
+        let (inputs, stacks) = rest.split_at(rest.len() - self.stacks.len());
+        self.roster.update(x, y, inputs, base);
+        self.losses[0] = y.log_loss(&base.probabilities);
+        for ((stack, at), loss) in self.stacks.iter_mut().zip(stacks).zip(&mut self.losses[1..]) {
+            *loss = y.log_loss(&at.probabilities);
+            stack.update(&base.scores, inputs, y, at);
+        }
+        self.top.update(&self.losses);
+        self.rounds += 1;
+        if self.rounds.is_power_of_two() && self.rounds >= FIRST_LOOK {
+            self.look();
+        }
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn lookahead(&self) -> usize {
+        self.roster.lookahead()
+    }
+
+    fn prepare(&mut self, coming: &dyn Batch) {
+        self.roster.prepare(coming);
+    }
+
+    /// Members grow, except for trees, which begin anew.
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let known = (self.problem.classes, self.problem.features);
+        if classes < known.0 || features < known.1 || (classes, features) == known {
+            return (classes, features) == known;
+        }
+        self.roster.grow(classes, features);
+        if classes > self.problem.classes {
+            let inputs = self.roster.words.len();
+            self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
+        }
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+
+    /// The weight in the forecast of every member that stays, and of every stack.
+    fn weights(&self) -> Vec<(String, f64)> {
+        let (first, others) = self.top.weights().split_first().expect("the base is the first");
+        let words = self.roster.words.iter().zip(self.roster.shares());
+        let members = words.filter(|(word, _)| !word.left);
+        let mut numbers: Vec<_> = members.map(|(word, share)| (word.to_string(), first * share)).collect();
+        numbers.extend(
+            STACKS.iter().zip(others).map(|((forgetting, _), share)| (format!("stack@{forgetting}"), *share)),
+        );
+        numbers
+    }
+}
+
+impl State for Auto {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = self.roster.tensors();
+        for (at, stack) in self.stacks.iter_mut().enumerate() {
+            let prefix = format!("stack/{at}");
+            tensors.extend(stack.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
+        }
+        tensors.extend(self.top.tensors().into_iter().map(|tensor| tensor.within("top")));
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.roster.restored() && self.top.restored()
+    }
+}
+
+#[cfg(test)]
+mod tests;

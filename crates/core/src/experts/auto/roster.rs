@@ -1,0 +1,315 @@
+//! Who takes part: members in order, the mixture over their heads, and who has to leave.
+
+use crate::example::{Batch, Features, Target};
+use crate::param::ParamError;
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+use super::ahead::Ahead;
+use super::lineup::{Kind, Word};
+use super::member::Member;
+use super::unit::Unit;
+use crate::experts::mixture::Mixture;
+
+/// The step of a grid of regularizations that extends itself.
+const STEP: f64 = 10.0;
+
+/// Nats by which its edge must lead.
+const LEAD: f64 = 1.0;
+
+/// At most so many members join.
+const MOST_JOIN: u64 = 12;
+
+/// See the [module](self).
+#[derive(Clone)]
+pub(super) struct Roster {
+    problem: Problem,
+    pub(super) words: Vec<Word>,
+    /// In order of `words`; none for those who have left.
+    members: Vec<Option<Box<dyn Member>>>,
+    /// Over all heads of all words.
+    pub(super) base: Mixture,
+    unit: Unit,
+    /// Members that have joined.
+    joined: u64,
+    /// What trees draw by.
+    seed: u64,
+    ahead: Ahead,
+    losses: Vec<f64>,
+    /// A row in multiples of the unit.
+    row: Vec<f64>,
+}
+
+impl Roster {
+    pub(super) fn new(words: Vec<Word>, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let member = |word: &Word| (!word.left).then(|| word.make(&problem, seed)).transpose();
+        let members = words.iter().map(member).collect::<Result<Vec<_>, _>>()?;
+        let each = |word: &Word| vec![1.0 / word.heads() as f64; word.heads()];
+        let mut base = Mixture::new(&words.iter().flat_map(each).collect::<Vec<f64>>());
+        for (_, heads) in words.iter().zip(heads(&words)).filter(|(word, _)| word.left) {
+            heads.for_each(|head| base.retire(head));
+        }
+        Ok(Self {
+            losses: vec![0.0; base.weights().len()],
+            unit: Unit::new(problem.classes, problem.features),
+            joined: 0,
+            words,
+            members,
+            base,
+            problem,
+            seed,
+            ahead: Ahead::default(),
+            row: Vec::new(),
+        })
+    }
+
+    /// Multiply-adds of a round.
+    pub(super) fn work(&self) -> f64 {
+        self.words.iter().filter(|word| !word.left).map(|word| word.work(&self.problem)).sum()
+    }
+
+    /// The share of every word in the mixture, in order.
+    pub(super) fn shares(&self) -> impl Iterator<Item = f64> + '_ {
+        heads(&self.words).map(|heads| self.base.weights()[heads].iter().sum())
+    }
+
+    /// Predictions of the words in order, empty for who has left.
+    pub(super) fn predictions(&self) -> Vec<Prediction> {
+        let member = |member: &Option<Box<dyn Member>>| {
+            member.as_ref().map_or_else(Prediction::default, |member| member.prediction())
+        };
+        self.members.iter().map(member).collect()
+    }
+
+    /// Writes the members' forecasts to `inputs`, and their mixture to `base`.
+    pub(super) fn predict(&self, x: Features<'_>, inputs: &mut [Prediction], base: &mut Prediction) {
+        let weights = self.base.weights();
+        let mut room = std::mem::take(&mut base.scratch);
+        let scaled = self.unit.scaled(x, &mut room);
+        base.probabilities.fill(0.0);
+        let words = self.words.iter().zip(&self.members);
+        for (((word, member), at), heads) in words.zip(inputs).zip(heads(&self.words)) {
+            let Some(member) = member else {
+                // What stands here is from before it left.
+                at.scores.clear();
+                at.members.clear();
+                continue;
+            };
+            member.predict(if word.kind.has_unit() { scaled } else { x }, at);
+            mix_heads(at, &weights[heads.clone()]);
+            let share: f64 = weights[heads].iter().sum();
+            for (base, p) in base.probabilities.iter_mut().zip(&at.probabilities) {
+                *base += share * p;
+            }
+        }
+        base.set_scores_to_logarithms();
+        base.scratch = room;
+    }
+
+    /// Learns the truth of a round in which `inputs` were predicted.
+    ///
+    /// Who has joined since then has lost what the mixture, `base`, has, and learns from what it says now.
+    pub(super) fn update(
+        &mut self,
+        x: Features<'_>,
+        y: Target<'_>,
+        inputs: &[Prediction],
+        base: &Prediction,
+    ) {
+        let mut room = std::mem::take(&mut self.row);
+        let scaled = self.unit.scaled(x, &mut room);
+        let words = self.words.iter().zip(&mut self.members);
+        for (((word, member), at), heads) in words.zip(inputs).zip(heads(&self.words)) {
+            let losses = &mut self.losses[heads];
+            losses.fill(f64::INFINITY);
+            if let Some(member) = member {
+                for (loss, head) in losses.iter_mut().zip(&at.members) {
+                    *loss = y.log_loss(&head.probabilities);
+                }
+                member.update(if word.kind.has_unit() { scaled } else { x }, y, at);
+            }
+        }
+        let latest = self.words.iter().zip(&mut self.members).zip(heads(&self.words)).skip(inputs.len());
+        for ((_, member), heads) in latest {
+            let Some(member) = member else { continue };
+            let mut at = member.prediction();
+            member.predict(scaled, &mut at);
+            mix_heads(&mut at, &self.base.weights()[heads.clone()]);
+            member.update(scaled, y, &at);
+            self.losses[heads].fill(y.log_loss(&base.probabilities));
+        }
+        self.row = room;
+        self.base.update(&self.losses);
+        self.ahead.advance();
+        if self.unit.measure(x, y) {
+            self.begin_anew();
+        }
+        self.unit.settle();
+        self.ahead.hand_on(&mut self.members, self.unit.scale());
+    }
+
+    /// Makes the members to which the unit matters anew, and lets them learn the rows so far.
+    fn begin_anew(&mut self) {
+        self.ahead.begin_anew();
+        let weights = self.base.weights();
+        let words = self.words.iter().zip(&mut self.members).zip(heads(&self.words));
+        for ((word, member), heads) in words.filter(|((word, _), _)| word.kind.has_unit() && !word.left) {
+            let mut fresh = word.make(&self.problem, self.seed).expect("made before");
+            let mut at = fresh.prediction();
+            self.unit.replay(|x, y| {
+                fresh.predict(x, &mut at);
+                mix_heads(&mut at, &weights[heads.clone()]);
+                fresh.update(x, y, &at);
+            });
+            *member = Some(fresh);
+        }
+    }
+
+    /// What the best of `heads` has shown in all rounds: the logarithm of its weight without sharing.
+    fn shown(&self, heads: std::ops::Range<usize>) -> f64 {
+        heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
+    }
+
+    /// Lets dear members leave until all are within `limit`, with `budget` multiply-adds to come to: who lags most first, but the best
+    /// of each kind after all others, since what stacks live on is members that know different things. Who leads stays.
+    pub(super) fn retire(&mut self, limit: f64, budget: f64) {
+        let shown: Vec<f64> = heads(&self.words).map(|heads| self.shown(heads)).collect();
+        let mut staying: Vec<usize> = (0..self.words.len()).filter(|at| !self.words[*at].left).collect();
+        staying.sort_by(|a, b| shown[*b].total_cmp(&shown[*a]));
+        let mut kinds = Vec::new();
+        let (best, others): (Vec<usize>, Vec<usize>) = staying.into_iter().partition(|at| {
+            let kind = self.words[*at].kind;
+            let first = !kinds.contains(&kind);
+            kinds.push(kind);
+            first
+        });
+        for at in others.into_iter().rev().chain(best.into_iter().skip(1).rev()) {
+            if self.work() <= limit {
+                return;
+            }
+            let word = self.words[at];
+            if word.work(&self.problem) > word.kind.tolerated() * budget {
+                self.leave(at);
+            }
+        }
+    }
+
+    /// Where the edge of a grid of regularizations leads, lets a member beyond it join, if all of them stay within `limit`.
+    /// Returns how many have joined.
+    pub(super) fn extend(&mut self, limit: f64) -> usize {
+        let mut count = 0;
+        for kind in [Kind::Shared, Kind::Products, Kind::Full] {
+            let Some((at, ratio)) = self.beyond(kind) else { continue };
+            let word = Word { ratio, ..self.words[at] };
+            let fits = self.work() + word.work(&self.problem) <= limit && self.joined < MOST_JOIN;
+            let edge = self.members[at].as_ref().filter(|_| fits && (1e-9..=1e9).contains(&ratio));
+            let Some(member) = edge.and_then(|edge| edge.neighbour(ratio)) else { continue };
+            self.joined += 1;
+            count += 1;
+            self.base.join(word.heads(), (self.joined as f64 + 1.0).powi(-2));
+            self.losses.resize(self.base.weights().len(), 0.0);
+            self.words.push(word);
+            self.members.push(Some(member));
+        }
+        count
+    }
+
+    /// The word at the edge of the grid of `kind`, if it leads, and the regularization beyond it.
+    fn beyond(&self, kind: Kind) -> Option<(usize, f64)> {
+        let of_kind = || {
+            let words = self.words.iter().enumerate();
+            words.filter(|(_, word)| word.kind == kind && word.forgetting == 0.0)
+        };
+        let shown = |at: usize| self.shown(heads(&self.words).nth(at).expect("one range a word"));
+        let (at, leader) = of_kind().max_by(|a, b| shown(a.0).total_cmp(&shown(b.0)))?;
+        let others = || of_kind().filter(|(other, _)| *other != at);
+        let next = others().map(|(other, _)| shown(other)).max_by(f64::total_cmp)?;
+        // Few digits, to be read and written.
+        let neat = |ratio: f64| format!("{ratio:.5e}").parse().expect("a number");
+        if shown(at) < next + LEAD {
+            None
+        } else if others().all(|(_, word)| word.ratio > leader.ratio) {
+            Some((at, neat(leader.ratio / STEP)))
+        } else if others().all(|(_, word)| word.ratio < leader.ratio) {
+            Some((at, neat(leader.ratio * STEP)))
+        } else {
+            None
+        }
+    }
+
+    /// Lets the member of word `at` leave.
+    fn leave(&mut self, at: usize) {
+        let leaving = heads(&self.words).nth(at).expect("one range a word");
+        leaving.for_each(|head| self.base.retire(head));
+        self.words[at].left = true;
+        self.members[at] = None;
+    }
+
+    pub(super) fn lookahead(&self) -> usize {
+        self.members.iter().flatten().map(|member| member.lookahead()).max().unwrap_or(0)
+    }
+
+    pub(super) fn prepare(&mut self, coming: &dyn Batch) {
+        let most = self.lookahead();
+        if most > 0 {
+            self.ahead.start(coming, most, self.problem.features, self.members.len());
+            self.ahead.hand_on(&mut self.members, self.unit.scale());
+        }
+    }
+
+    /// Members grow; trees begin anew.
+    pub(super) fn grow(&mut self, classes: usize, features: usize) {
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        for (word, member) in self.words.iter().zip(&mut self.members) {
+            let Some(member) = member else { continue };
+            if !member.grow(classes, features) {
+                *member = word.make(&self.problem, self.seed).expect("made before");
+            }
+        }
+        self.ahead.clear();
+        self.unit.grow(classes, features);
+    }
+
+    pub(super) fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::new();
+        for (at, member) in self.members.iter_mut().enumerate() {
+            let prefix = format!("member/{at}");
+            let own = member.as_mut().map_or_else(Vec::new, |member| member.tensors());
+            tensors.extend(own.into_iter().map(|tensor| tensor.within(&prefix)));
+        }
+        tensors.extend(self.base.tensors().into_iter().map(|tensor| tensor.within("base")));
+        tensors.extend(self.unit.tensors());
+        tensors.push(Tensor::count("joined", &mut self.joined));
+        tensors.push(Tensor::count("seed", &mut self.seed));
+        tensors
+    }
+
+    pub(super) fn restored(&mut self) -> bool {
+        self.members.iter_mut().flatten().all(|member| member.restored())
+            && self.base.restored()
+            && self.unit.is_consistent()
+    }
+}
+
+/// Where the heads of each word stand among all heads.
+pub(super) fn heads(words: &[Word]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    words.iter().scan(0, |start, word| {
+        let range = *start..*start + word.heads();
+        *start = range.end;
+        Some(range)
+    })
+}
+
+/// Writes the mixture of the heads of `at`, in the shares `weights` of any sum, to its own probabilities.
+fn mix_heads(at: &mut Prediction, weights: &[f64]) {
+    let total: f64 = weights.iter().sum();
+    at.probabilities.fill(0.0);
+    for (head, weight) in at.members.iter().zip(weights) {
+        let share = if total > 0.0 { weight / total } else { 1.0 / weights.len() as f64 };
+        for (mine, theirs) in at.probabilities.iter_mut().zip(&head.probabilities) {
+            *mine += share * theirs;
+        }
+    }
+    at.set_scores_to_logarithms();
+}

@@ -1,0 +1,353 @@
+//! One line of a decision log: every check of what comes from outside is here.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::decisions::log::{Header, Own, VERSION};
+use crate::decisions::reader::{Event, LoggedDecision};
+use crate::encode::labels::Labels;
+use crate::read::columns::{ColumnMap, Columns};
+use crate::read::error::{ReadErrorKind, shown};
+use crate::read::row::Row;
+
+mod features;
+
+use features::features;
+
+/// Distributions may be off their sum 1 by this much: other programs round.
+const SUM_TOLERANCE: f64 = 1e-6;
+
+/// A line, before it is known which it is.
+#[derive(Deserialize)]
+struct Line {
+    id: Option<Name>,
+    x: Option<Features>,
+    label: Option<Name>,
+    probability: Option<f64>,
+    p: Option<Numbers>,
+    correct: Option<bool>,
+    reward: Option<f64>,
+    learner: Option<Own>,
+    labels: Option<Vec<Name>>,
+    columns: Option<NewColumns>,
+    evaluation: Option<Numbers>,
+    estimates: Option<Numbers>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NewColumns {
+    Count(u32),
+    Names(Vec<String>),
+}
+
+/// A name: text, number or bool.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Name {
+    Text(String),
+    Number(serde_json::Number),
+    Bool(bool),
+}
+
+impl Name {
+    /// A class, spelled as the readers of data do.
+    fn label(&self, row: &mut Row) -> Result<String, String> {
+        let text = self.text();
+        if text.is_empty() || !row.set_name(&text) {
+            return Err(format!("the label {} is empty or no finite number", shown(&*text)));
+        }
+        match row.label() {
+            crate::read::row::RowLabel::Name(name) => Ok(name.to_owned()),
+            _ => Err("the label has no name".to_owned()),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Name::Text(text) => text.clone(),
+            Name::Number(number) => number.to_string(),
+            Name::Bool(bool) => bool.to_string(),
+        }
+    }
+}
+
+/// Numbers of all classes: in order, or by name.
+type Numbers = ListOrMap<f64>;
+/// Features: in order, or by name.
+type Features = ListOrMap<serde_json::Value>;
+
+/// A list, or pairs in the order of the line.
+enum ListOrMap<T> {
+    List(Vec<T>),
+    Map(Vec<(String, T)>),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ListOrMap<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Either<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+            type Value = ListOrMap<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array or an object")
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Self::Value, S::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    list.push(item);
+                }
+                Ok(ListOrMap::List(list))
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(ListOrMap::Map(pairs))
+            }
+        }
+        from.deserialize_any(Either(PhantomData))
+    }
+}
+
+/// Reads one line. `Ok(None)`: it gave names.
+pub(crate) fn parse(
+    line: &[u8],
+    first: bool,
+    known: &mut Known,
+    row: &mut Row,
+) -> Result<Option<Event>, String> {
+    let text = std::str::from_utf8(line).map_err(|_| "is not UTF-8 text".to_owned())?;
+    if text.contains("\"noregret\"") && read::<Probe>(text)?.noregret.is_some() {
+        if !first {
+            return Err("a header stands at the beginning of a log and nowhere else".to_owned());
+        }
+        let header = header(text)?;
+        known.labels = header.labels.clone();
+        known.ordered = true;
+        if !known.own_columns {
+            header.schema.columns.check().map_err(|kind| format!("its columns {}", layout(&kind)))?;
+            known.columns = ColumnMap::new(header.schema.columns.clone(), u32::MAX);
+        }
+        return Ok(Some(Event::Header(Box::new(header))));
+    }
+    let line: Line = read(text)?;
+    if line.label.is_some() {
+        return decision(line, known, row).map(|taken| Some(Event::Decision(Box::new(taken))));
+    }
+    if let Some(id) = &line.id {
+        let reward = reward(line.correct, line.reward)?;
+        return Ok(Some(Event::Feedback { id: id.text(), reward }));
+    }
+    if line.labels.is_none() && line.columns.is_none() {
+        return Err("is no line of a decision log: a decision has a \"label\", feedback an \"id\"".to_owned());
+    }
+    known.ordered |= line.labels.is_some();
+    for label in line.labels.iter().flatten() {
+        known.labels.intern(&label.label(row)?);
+    }
+    row.clear();
+    // Whoever brings columns of their own takes no others.
+    match line.columns.filter(|_| !known.own_columns) {
+        Some(NewColumns::Names(names)) => {
+            for name in &names {
+                known.columns.by_name(name);
+            }
+        }
+        Some(NewColumns::Count(count)) => match known.columns.columns() {
+            Columns::Numbered { base, .. } if count > 0 => {
+                let last = u64::from(*base) + u64::from(count) - 1;
+                known.columns.by_number(last);
+            }
+            _ => return Err(format!("columns = {count}: features have names, and no number of them")),
+        },
+        None => {}
+    }
+    Ok(None)
+}
+
+/// What earlier lines have made known.
+pub(crate) struct Known {
+    pub(crate) labels: Labels,
+    pub(crate) columns: ColumnMap,
+    /// Whether a line has said in which order the labels are, so that arrays have a meaning.
+    pub(crate) ordered: bool,
+    /// Whether the columns are those of somebody else, who takes no others.
+    pub(crate) own_columns: bool,
+}
+
+/// Finds out whether a line is a header.
+#[derive(Deserialize)]
+struct Probe {
+    noregret: Option<IgnoredAny>,
+}
+
+fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| {
+        let words = error.to_string();
+        let words = words.rsplit_once(" at line ").map_or(&*words, |(words, _)| words);
+        format!("is no line of a decision log: {words} at character {}", error.column())
+    })
+}
+
+fn layout(kind: &ReadErrorKind) -> String {
+    match kind {
+        ReadErrorKind::Layout(what) => what.clone(),
+        _ => "have no meaning".to_owned(),
+    }
+}
+
+fn header(text: &str) -> Result<Header, String> {
+    let header: Header =
+        serde_json::from_str(text).map_err(|error| format!("is no header of a decision log: {error}"))?;
+    if header.noregret != "decisions" {
+        return Err(format!("is the header of {}; decisions were needed", shown(&*header.noregret)));
+    }
+    if header.version != VERSION {
+        return Err(format!("the log has version {}; this program reads version {VERSION}", header.version));
+    }
+    Ok(header)
+}
+
+fn reward(correct: Option<bool>, reward: Option<f64>) -> Result<Option<f64>, String> {
+    match (correct, reward) {
+        (Some(_), Some(_)) => Err("has both correct and reward; one was needed".to_owned()),
+        (Some(correct), None) => Ok(Some(f64::from(u8::from(correct)))),
+        (None, reward) => Ok(reward),
+    }
+}
+
+fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecision, String> {
+    let id = line.id.ok_or("a decision without an id; every decision needs its own")?.text();
+    let name = line.label.expect("it is what makes a line a decision").label(row)?;
+    row.clear();
+    for list in [&line.p, &line.evaluation, &line.estimates] {
+        if let Some(ListOrMap::List(list)) = list {
+            known.number(list.len());
+        }
+    }
+    let played = class(&name, &mut known.labels, line.learner.as_ref())?;
+    let distribution = by_class("p", line.p, known)?;
+    let probability = match (line.probability, distribution.get(played as usize)) {
+        (Some(probability), None) if distribution.is_empty() => probability,
+        (None, Some(p)) => *p,
+        (Some(probability), Some(p)) if (probability - p).abs() <= SUM_TOLERANCE => probability,
+        (Some(probability), p) => {
+            let p = p.copied().unwrap_or(0.0);
+            return Err(format!(
+                "probability is {probability}, but \"p\" gives the label {} {p}",
+                shown(&*name)
+            ));
+        }
+        (None, None) => return Err("a decision without a probability".to_owned()),
+    };
+    if !(probability > 0.0 && probability <= 1.0) {
+        return Err(format!(
+            "the label {} was played with probability {probability}: must be in (0, 1]",
+            shown(&*name)
+        ));
+    }
+    check_distribution("p", &distribution)?;
+    let evaluation = by_class("evaluation", line.evaluation, known)?;
+    check_distribution("evaluation", &evaluation)?;
+    let estimates = by_class("estimates", line.estimates, known)?;
+    if let Some(own) = &line.learner
+        && own.label != played
+    {
+        return Err(format!("the learner's label is {}, the decision's {played}", own.label));
+    }
+    if let Some(x) = line.x {
+        features(x, &mut known.columns, row)?;
+    }
+    Ok(LoggedDecision {
+        id,
+        label: played,
+        probability,
+        distribution,
+        reward: reward(line.correct, line.reward)?,
+        own: line.learner,
+        evaluation,
+        estimates,
+    })
+}
+
+/// The class called `name`. The learner's own number decides where it is given: a class may be played before its name is
+/// known.
+fn class(name: &str, labels: &mut Labels, own: Option<&Own>) -> Result<u32, String> {
+    if let Some(own) = own {
+        let known = labels.name(noregret::example::Label(own.label));
+        return if known == name {
+            Ok(own.label)
+        } else {
+            Err(format!(
+                "the label {} is class {}, which is called {}",
+                shown(name),
+                own.label,
+                shown(&*known)
+            ))
+        };
+    }
+    Ok(labels.intern(name).0)
+}
+
+impl Known {
+    /// Where nobody has named the labels, those of an array of `count` numbers are called 0, 1, 2 and so on.
+    fn number(&mut self, count: usize) {
+        let in_order = || self.labels.iter().enumerate().all(|(at, name)| name == at.to_string());
+        if !self.ordered && count > self.labels.len() && in_order() {
+            for class in self.labels.len()..count {
+                self.labels.intern(&class.to_string());
+            }
+            self.ordered = true;
+        }
+    }
+}
+
+/// Numbers by class. Classes that a map does not name have 0.
+fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Vec<f64>, String> {
+    let pairs = match numbers {
+        None => return Ok(Vec::new()),
+        Some(ListOrMap::List(list)) if !known.ordered => {
+            return Err(format!(
+                "{key:?} is an array of {}, but no line has said in which order the labels are; name them in an object",
+                list.len()
+            ));
+        }
+        Some(ListOrMap::List(list)) if list.len() < known.labels.len() => {
+            let (numbers, labels) = (list.len(), known.labels.len());
+            return Err(format!("{key:?} has {numbers} numbers for {labels} labels"));
+        }
+        Some(ListOrMap::List(list)) => return Ok(list),
+        Some(ListOrMap::Map(pairs)) => pairs,
+    };
+    let mut numbers = vec![f64::NAN; known.labels.len()];
+    for (name, number) in pairs {
+        let at = known.labels.intern(&name).index();
+        if at >= numbers.len() {
+            numbers.resize(at + 1, f64::NAN);
+        }
+        if !std::mem::replace(&mut numbers[at], number).is_nan() {
+            return Err(format!("{key:?} names the label {} twice", shown(&*name)));
+        }
+    }
+    numbers.iter_mut().filter(|number| number.is_nan()).for_each(|number| *number = 0.0);
+    Ok(numbers)
+}
+
+/// Checks that `p`, called `key`, is a distribution, or nothing.
+pub(crate) fn check_distribution(key: &str, p: &[f64]) -> Result<(), String> {
+    if let Some(p) = p.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+        return Err(format!("{key:?} has the probability {p}: must be in [0, 1]"));
+    }
+    let sum: f64 = p.iter().sum();
+    if !p.is_empty() && (sum - 1.0).abs() > SUM_TOLERANCE {
+        return Err(format!("the probabilities of {key:?} sum to {sum}, not to 1"));
+    }
+    Ok(())
+}

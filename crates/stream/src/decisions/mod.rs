@@ -1,0 +1,14 @@
+//! What a bandit learner saw, did and heard: written (`log`, `file`), read (`reader`, line by line; `logged`, of any origin),
+//! and learnt from again to the bit (`replay`).
+
+pub mod file;
+pub(crate) mod line;
+pub mod log;
+pub mod logged;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_reader;
+pub mod pending;
+pub mod reader;
+pub mod replay;

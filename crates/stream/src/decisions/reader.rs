@@ -1,0 +1,179 @@
+//! Reading a decision log ([`crate::decisions::log`]), line by line.
+
+use crate::decisions::line::{Known, parse};
+use crate::decisions::log::{Header, Own};
+use crate::encode::labels::Labels;
+use crate::read::columns::{ColumnMap, Columns, Names};
+use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::row::Row;
+use crate::read::source::{Line, Source};
+
+#[cfg(feature = "parquet")]
+use crate::decisions::parquet_reader::LinesOfParquet;
+
+/// A line of a log.
+#[derive(Debug)]
+pub enum Event {
+    /// The first line, if it is a header.
+    Header(Box<Header>),
+    /// A decision; its features are in the row that was read into.
+    Decision(Box<LoggedDecision>),
+    /// What was heard of a decision.
+    Feedback {
+        /// Of which.
+        id: String,
+        /// 1 for right, 0 for wrong, or the reward; `None`: nothing will ever be heard.
+        reward: Option<f64>,
+    },
+}
+
+/// A decision as it was logged.
+#[derive(Debug)]
+pub struct LoggedDecision {
+    /// Its name.
+    pub id: String,
+    /// The class that was played, among [`LogReader::labels`].
+    pub label: u32,
+    /// The probability with which it was played, in (0, 1].
+    pub probability: f64,
+    /// The whole distribution, in the order of [`LogReader::labels`] as far as they were known; empty if it was not logged.
+    pub distribution: Vec<f64>,
+    /// 1 for right, 0 for wrong, or the reward, if it was known at once.
+    pub reward: Option<f64>,
+    /// What the learner needs to learn from it.
+    pub own: Option<Own>,
+    /// The distribution of a policy to be evaluated, if the line gives one.
+    pub evaluation: Vec<f64>,
+    /// Estimated rewards of all labels, if the line gives them.
+    pub estimates: Vec<f64>,
+}
+
+/// Where lines come from.
+enum Lines {
+    Text(Source),
+    /// Rows, of a file of this name.
+    #[cfg(feature = "parquet")]
+    Parquet(Box<LinesOfParquet>, String),
+}
+
+/// Reads a log line by line.
+pub struct LogReader {
+    source: Lines,
+    known: Known,
+    first: bool,
+}
+
+impl LogReader {
+    /// Opens a log, or standard input for `-`; gzip, zstd and Parquet are recognised.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn open(path: &str) -> Result<Self, ReadError> {
+        #[cfg(feature = "parquet")]
+        if let Some(file) = crate::read::reader::parquet_file(path, None) {
+            let lines = LinesOfParquet::open(file)
+                .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
+            return Ok(Self::over(Lines::Parquet(Box::new(lines), path.to_owned())));
+        }
+        Ok(Self::over(Lines::Text(Source::open(path)?)))
+    }
+
+    /// Reads a log from any stream of bytes; `name` stands for it in errors.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn from_read(input: Box<dyn std::io::Read + Send>, name: &str) -> Result<Self, ReadError> {
+        Ok(Self::over(Lines::Text(Source::from_read(input, name, None)?)))
+    }
+
+    fn over(source: Lines) -> Self {
+        let columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
+        let known = Known { labels: Labels::default(), columns, ordered: false, own_columns: false };
+        Self { source, known, first: true }
+    }
+
+    /// Features are those of `columns`; what it does not know is dropped and counted.
+    #[must_use]
+    pub fn with_columns(mut self, columns: Columns) -> Self {
+        let most = columns.count();
+        self.known.columns = ColumnMap::new(columns, most);
+        self.known.own_columns = true;
+        self
+    }
+
+    /// The classes so far.
+    pub fn labels(&self) -> &Labels {
+        &self.known.labels
+    }
+
+    /// The columns so far.
+    pub fn columns(&self) -> &Columns {
+        self.known.columns.columns()
+    }
+
+    /// The line last read, from 1; the row of a Parquet file.
+    pub fn line(&self) -> u64 {
+        match &self.source {
+            Lines::Text(source) => source.line(),
+            #[cfg(feature = "parquet")]
+            Lines::Parquet(lines, _) => lines.row(),
+        }
+    }
+
+    /// Size of the file as stored, if it is one: only then can it be read twice.
+    pub fn size(&self) -> Option<u64> {
+        match &self.source {
+            Lines::Text(source) => source.size(),
+            #[cfg(feature = "parquet")]
+            Lines::Parquet(lines, _) => Some(lines.size()),
+        }
+    }
+
+    /// An error at the line last read.
+    pub fn error(&self, what: impl Into<String>) -> ReadError {
+        let kind = ReadErrorKind::Row(what.into());
+        match &self.source {
+            Lines::Text(source) => source.error(kind),
+            #[cfg(feature = "parquet")]
+            Lines::Parquet(lines, name) => ReadError::new(name, lines.row(), kind),
+        }
+    }
+
+    /// The next event; features of a decision are read into `row`. `None` at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the line; the next call goes on behind it.
+    pub fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
+        loop {
+            row.clear();
+            let line = match &mut self.source {
+                Lines::Text(source) => source.next_line()?.map(Line::text),
+                #[cfg(feature = "parquet")]
+                Lines::Parquet(lines, name) => {
+                    let row = lines.row() + 1;
+                    lines.next().map_err(|kind| ReadError::new(name, row, kind))?
+                }
+            };
+            let Some(line) = line else { return Ok(None) };
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let parsed = parse(line, self.first, &mut self.known, row);
+            self.first = false;
+            row.line = self.line();
+            match parsed {
+                Ok(event) => {
+                    self.known.columns.commit();
+                    if event.is_some() {
+                        return Ok(event);
+                    }
+                }
+                Err(what) => {
+                    self.known.columns.roll_back();
+                    row.clear();
+                    return Err(self.error(what));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The report of a run: which sections it has, and what they say.
+
+use noregret::algorithm::Forecast;
+use serde_json::{Value, json};
+
+use super::curves::Point;
+use super::focus::focus;
+use super::html::{Document, grouped};
+use super::svg::inline;
+use super::trust::Trust;
+use super::watch::Watch;
+use crate::draw::plot::{Chart, Line, Scale};
+use crate::run::score::Rates;
+use crate::watch::abstain::Report;
+use crate::watch::calibration::Curve;
+use crate::watch::certify::Certified;
+
+/// What a report tells beside what was watched.
+pub struct Page<'a> {
+    /// The learner's name.
+    pub learner: &'a str,
+    /// What the data are called.
+    pub data: &'a str,
+    /// The run as it was watched.
+    pub watch: &'a Watch,
+    /// The names of the classes.
+    pub labels: Vec<String>,
+    /// What was decided before the run, as (subject, sentence).
+    pub decisions: Vec<(String, String)>,
+    /// What abstaining came to, for a run that abstained.
+    pub abstention: Option<&'a Report>,
+    /// The reliability curve of each class, if asked for.
+    pub calibration: Option<&'a [Curve]>,
+    /// The verdict, for a certified run.
+    pub certified: Option<&'a Certified>,
+    /// What the comparator had lost after each of [`Watch::promised_rounds`].
+    pub comparator: Option<Vec<f64>>,
+    /// The closing summary, kept among the numbers.
+    pub summary: Value,
+}
+
+/// More lines cannot be told apart without colours.
+const MOST_MEMBERS: usize = 6;
+
+/// So many classes have a reliability curve, beside the diagonal.
+const MOST_CLASSES: usize = 5;
+
+/// So many rounds make a point of a reliability curve.
+const FEWEST_ROUNDS: u64 = 10;
+
+/// So many classes have their calibration error told.
+const MOST_ERRORS: usize = 26;
+
+type Rate = fn(&Rates) -> Option<f64>;
+
+impl Page<'_> {
+    /// The report.
+    pub fn html(&self) -> String {
+        let mut page = Document::new(
+            &format!("{} on {}", self.learner, self.data.rsplit(['/', '\\']).next().unwrap_or(self.data)),
+            "Every row was predicted before its label was seen, and learnt once, in order.",
+        );
+        page.tiles(&self.tiles());
+        self.error_and_loss(&mut page);
+        self.regret(&mut page);
+        self.members(&mut page);
+        self.trust(&mut page);
+        self.exploration(&mut page);
+        if !self.watch.confusion.is_empty() {
+            page.heading("Classes");
+            let caption = if self.watch.forecast == Forecast::RandomisedLabel {
+                "Labels are drawn, so exploration is among the mistakes."
+            } else {
+                ""
+            };
+            page.figure("What was taken for what", &self.watch.confusion.html(&self.labels), caption);
+        }
+        page.heading("The run");
+        page.list(&self.decisions);
+        page.finish(&self.numbers())
+    }
+
+    fn last(&self) -> Option<&Point> {
+        self.watch.curves.points.last()
+    }
+
+    fn tiles(&self) -> Vec<(String, String, String)> {
+        let Some(last) = self.last() else { return Vec::new() };
+        let mut tiles = vec![("rounds".to_owned(), grouped(last.rates.rounds), String::new())];
+        let window = grouped(last.window.rounds);
+        for (name, digits, rate) in RATES {
+            if let (Some(all), Some(recent)) = (rate(&last.rates), rate(&last.window)) {
+                let remark = format!("last {window}: {recent:.digits$}");
+                tiles.push(((*name).to_owned(), format!("{all:.digits$}"), remark));
+            }
+        }
+        if let Some(certified) = self.certified {
+            let numbers = [
+                ("regret", certified.regret, certified.comparator.clone()),
+                (
+                    "certificate",
+                    certified.certificate,
+                    "the regret is at most this: from what the learner saw".to_owned(),
+                ),
+                (
+                    "bound",
+                    certified.bound,
+                    certified.theorem.split(": ").next().unwrap_or_default().to_owned(),
+                ),
+            ];
+            for (name, number, remark) in numbers {
+                if let Some(number) = number {
+                    tiles.push((name.to_owned(), format!("{number:.1}"), remark));
+                }
+            }
+        }
+        if let Some(trust) = &self.watch.trust {
+            let error = trust.calibration().ece;
+            tiles.push((
+                "calibration error".to_owned(),
+                format!("{error:.4}"),
+                "mean gap, see below".to_owned(),
+            ));
+        }
+        tiles
+    }
+
+    fn error_and_loss(&self, page: &mut Document) {
+        let Some(last) = self.last() else { return };
+        let window = format!("last {}", grouped(last.window.rounds));
+        page.heading("Error over the rounds");
+        page.begin_row();
+        let charts: [(&str, &str, Rate); 3] = [
+            ("Error", "error rate of the labels played", |rates| rates.error_rate),
+            ("Log-loss", "log-loss (nats)", |rates| rates.log_loss),
+            ("Squared loss", "squared loss", |rates| rates.squared_loss),
+        ];
+        for (title, axis, rate) in charts {
+            let curves = &self.watch.curves;
+            let mut lines = vec![line("all so far", curves.line(|point| rate(&point.rates)))];
+            if last.window.rounds < last.rates.rounds {
+                lines.insert(0, line(&window, curves.line(|point| rate(&point.window))));
+            }
+            let drawn = self.watch.forecast == Forecast::RandomisedLabel && title == "Error";
+            if drawn {
+                lines.push(line("greedy, all so far", curves.line(|point| point.rates.greedy_error_rate)));
+            }
+            if lines[0].points.is_empty() {
+                continue;
+            }
+            let (chart, cut) = focus(Chart { lines, ..over_rounds(axis) });
+            let above = if cut { " The first rounds are above the chart." } else { "" };
+            let greedy =
+                if drawn { ", and of the greedy labels, which is what the learner knows" } else { "" };
+            let recent = if last.window.rounds < last.rates.rounds {
+                format!("the {window} rounds and over ")
+            } else {
+                String::new()
+            };
+            let caption = format!("Over {recent}all rounds so far{greedy}.{above}");
+            page.figure(title, &inline(&chart, &format!("{axis} over the rounds")), &caption);
+        }
+        page.end_row();
+    }
+
+    /// Regret against certificate and bound, on a logarithmic axis of rounds.
+    fn regret(&self, page: &mut Document) {
+        let promises = &self.watch.curves.promises;
+        let of = |value: fn(&super::curves::Promise) -> Option<f64>| -> Vec<(f64, f64)> {
+            promises.iter().filter_map(|promise| Some((promise.rounds as f64, value(promise)?))).collect()
+        };
+        let mut lines = Vec::new();
+        if let Some(losses) = &self.comparator {
+            let regret = promises.iter().zip(losses).map(|(at, loss)| (at.rounds as f64, at.loss - loss));
+            lines.push(line("regret", regret.collect()));
+        }
+        // What is void is not shown.
+        let void = self.certified.is_some_and(|certified| certified.no_bound_because.is_some());
+        if !void {
+            lines.push(line("certificate", of(|promise| promise.certificate)));
+            lines.push(line("bound", of(|promise| promise.bound)));
+        }
+        lines.retain(|line| line.points.len() > 1);
+        if lines.is_empty() {
+            return;
+        }
+        page.heading("Regret");
+        page.begin_row();
+        let chart = Chart {
+            lines,
+            x_scale: Scale::Log,
+            y_scale: Scale::SymLog,
+            ..over_rounds("nats; even between −1 and 1, logarithmic beyond")
+        };
+        let caption = match (self.certified, &self.comparator) {
+            (Some(certified), Some(_)) => format!(
+                "The learner's total loss minus that of {}, found when the run was over. Against no predictor of that \
+                 ball is the regret ever above certificate or bound. {}.",
+                certified.comparator, certified.theorem
+            ),
+            _ => "What the regret can be at most: by the theorem, and by what the learner saw. A certified run \
+                  (--certify) shows the regret itself beside them."
+                .to_owned(),
+        };
+        let about = "regret, certificate and bound over the rounds";
+        page.figure("Regret, certificate and bound", &inline(&chart, about), &caption);
+        if let Some(why) = self.certified.and_then(|certified| certified.no_bound_because.as_ref()) {
+            page.paragraph(&format!("No bound is shown: {why}."));
+        }
+        page.end_row();
+    }
+
+    /// Which members a mixture listens to, over time.
+    fn members(&self, page: &mut Document) {
+        let promises = &self.watch.curves.promises;
+        let Some(last) = promises.last().filter(|last| last.weights.len() > 1) else { return };
+        // The weightiest at the end and in between; the others would not be seen.
+        let greatest = |name: &str| {
+            let of = |promise: &super::curves::Promise| {
+                promise.weights.iter().find(|(other, _)| other == name).map_or(0.0, |(_, weight)| *weight)
+            };
+            promises.iter().map(of).fold(0.0, f64::max)
+        };
+        let mut names: Vec<&str> = last.weights.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_by(|a, b| greatest(b).total_cmp(&greatest(a)));
+        names.truncate(MOST_MEMBERS);
+        let lines = names.iter().map(|name| {
+            let weight = |promise: &super::curves::Promise| {
+                let (_, weight) = promise.weights.iter().find(|(other, _)| other == name)?;
+                Some((promise.rounds as f64, *weight))
+            };
+            line(name, promises.iter().filter_map(weight).collect())
+        });
+        let chart = Chart {
+            lines: lines.collect(),
+            x_scale: Scale::Log,
+            y_range: Some((0.0, 1.0)),
+            ..over_rounds("weight in the mixture")
+        };
+        page.heading("Members of the mixture");
+        page.begin_row();
+        let caption = format!("The weightiest {} of {} members.", names.len(), last.weights.len());
+        page.figure(
+            "Weights over the rounds",
+            &inline(&chart, "weights of members over the rounds"),
+            &caption,
+        );
+        page.end_row();
+    }
+
+    fn trust(&self, page: &mut Document) {
+        let (Some(trust), Some(last)) = (&self.watch.trust, self.last()) else { return };
+        page.heading("Can its confidence be trusted?");
+        page.begin_row();
+        let calibration = trust.calibration();
+        let chart = Chart {
+            x_label: "probability of the label played".to_owned(),
+            y_label: "how often it was right".to_owned(),
+            lines: vec![
+                line("learner", reliable(&calibration)),
+                line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]),
+            ],
+            y_range: Some((0.0, 1.0)),
+            ..Chart::default()
+        };
+        let caption = format!(
+            "Below the diagonal it is too sure of itself, above it too timid. Expected calibration error {:.4}.{}",
+            calibration.ece,
+            left_out([&calibration])
+        );
+        page.figure("Calibration", &inline(&chart, "frequency of right labels by probability"), &caption);
+        self.calibration_by_class(page);
+        let error = last.rates.error_rate.unwrap_or_default();
+        let mut lines = vec![line("learner", trust.risk()), line("best order", Trust::least_risk(error))];
+        let mut caption =
+            "The error rate if only the surest rounds were answered and the others passed to somebody else; \
+            with the best order, all errors come last."
+                .to_owned();
+        if let Some((report, risk)) = self.abstention.and_then(|report| Some((report, report.risk?))) {
+            lines.push(line("this run", vec![(report.coverage, risk)]));
+            let (rule, asked) = (report.rule, report.asked);
+            let answered = 100.0 * report.coverage;
+            caption +=
+                &format!(" This run, which abstained by a {rule} of {asked}, answered {answered:.1} %.");
+        }
+        let chart = Chart {
+            x_label: "share of the rounds answered, surest first".to_owned(),
+            y_label: "error rate among them".to_owned(),
+            lines,
+            ..Chart::default()
+        };
+        page.figure("Coverage and risk", &inline(&chart, "error rate by share of rounds answered"), &caption);
+        page.end_row();
+    }
+
+    /// The classes whose probabilities can be trusted least, and the errors of all.
+    fn calibration_by_class(&self, page: &mut Document) {
+        let Some(curves) = self.calibration.filter(|curves| !curves.is_empty()) else { return };
+        let mut classes: Vec<usize> = (0..curves.len()).collect();
+        classes.sort_by(|a, b| curves[*b].ece.total_cmp(&curves[*a].ece));
+        let name = |class: usize| self.labels.get(class).map_or_else(|| class.to_string(), Clone::clone);
+        let shown = &classes[..classes.len().min(MOST_CLASSES)];
+        let lines = shown.iter().map(|class| line(&name(*class), reliable(&curves[*class])));
+        let perfect = line("perfect", vec![(0.0, 0.0), (1.0, 1.0)]);
+        let chart = Chart {
+            x_label: "probability of the class".to_owned(),
+            y_label: "how often it was that class".to_owned(),
+            lines: lines.chain([perfect]).collect(),
+            y_range: Some((0.0, 1.0)),
+            ..Chart::default()
+        };
+        let errors = classes.iter().take(MOST_ERRORS);
+        let errors: Vec<String> =
+            errors.map(|class| format!("{}: {:.4}", name(*class), curves[*class].ece)).collect();
+        let which = if shown.len() < curves.len() {
+            format!("The {} of {} classes that are furthest off. ", shown.len(), curves.len())
+        } else {
+            String::new()
+        };
+        let more = if curves.len() > MOST_ERRORS { ", and less for the others" } else { "" };
+        let caption = format!(
+            "{which}Expected calibration error by class: {}{more}.{}",
+            errors.join(", "),
+            left_out(shown.iter().map(|class| &curves[*class]))
+        );
+        let about = "how often each class came true by its probability";
+        page.figure("Calibration by class", &inline(&chart, about), &caption);
+    }
+
+    fn exploration(&self, page: &mut Document) {
+        if self.watch.forecast != Forecast::RandomisedLabel {
+            return;
+        }
+        page.heading("Exploration");
+        page.begin_row();
+        let points = self.watch.curves.exploration();
+        // A level is seen against 0.
+        let most = points.iter().map(|(_, probability)| *probability).fold(0.0, f64::max);
+        let y_range = (most > 0.0).then_some((0.0, 1.2 * most));
+        let chart = Chart { lines: vec![line("", points)], y_range, ..over_rounds("probability") };
+        let caption = "The probability of playing another label than the greedy one, a mean over the rounds between points.";
+        page.figure("Exploration", &inline(&chart, "probability of exploring over the rounds"), caption);
+        page.end_row();
+    }
+
+    /// What other programs may want to know.
+    fn numbers(&self) -> Value {
+        let curves = &self.watch.curves;
+        let column = |of: &dyn Fn(&Point) -> Option<f64>| -> Vec<Option<f64>> {
+            curves.points.iter().map(of).collect()
+        };
+        let mut columns = serde_json::Map::new();
+        columns.insert("rounds".to_owned(), column(&|point| Some(point.rates.rounds as f64)).into());
+        for (name, _, rate) in RATES {
+            let name = name.split(" (").next().unwrap_or(name).replace([' ', '-'], "_");
+            if self.last().is_some_and(|last| rate(&last.rates).is_some()) {
+                columns.insert(name.clone(), column(&|point| rate(&point.rates)).into());
+                columns.insert(format!("window_{name}"), column(&|point| rate(&point.window)).into());
+            }
+        }
+        let trust = self.watch.trust.as_ref();
+        json!({
+            "summary": self.summary,
+            "labels": self.labels,
+            "curves": columns,
+            "promises": curves.promises,
+            "comparator_loss": self.comparator,
+            "calibration": trust.map(Trust::calibration),
+            "coverage_risk": trust.map(Trust::risk),
+            "exploration": (self.watch.forecast == Forecast::RandomisedLabel).then(|| curves.exploration()),
+            "confusion": self.watch.confusion.triples(),
+        })
+    }
+}
+
+const RATES: &[(&str, usize, Rate)] = &[
+    ("error rate", 4, |rates| rates.error_rate),
+    ("expected error rate", 4, |rates| rates.expected_error_rate),
+    ("greedy error rate", 4, |rates| rates.expected_error_rate.and(rates.greedy_error_rate)),
+    ("log-loss (nats)", 4, |rates| rates.log_loss),
+    ("squared loss", 6, |rates| rates.squared_loss),
+];
+
+/// The points of a reliability curve that are of enough rounds to say something.
+fn reliable(curve: &Curve) -> Vec<(f64, f64)> {
+    let bins = curve.bins.iter().filter(|bin| bin.rounds >= FEWEST_ROUNDS);
+    bins.map(|bin| (bin.probability, bin.frequency)).collect()
+}
+
+/// A word on what [`reliable`] leaves out.
+fn left_out<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> String {
+    let few = curves.into_iter().flat_map(|curve| &curve.bins).any(|bin| bin.rounds < FEWEST_ROUNDS);
+    if few { format!(" Points of fewer than {FEWEST_ROUNDS} rounds are not drawn.") } else { String::new() }
+}
+
+fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
+    Line { name: name.to_owned(), points, ..Line::default() }
+}
+
+fn over_rounds(y_label: &str) -> Chart {
+    Chart { y_label: y_label.to_owned(), x_label: "rounds".to_owned(), ..Chart::default() }
+}

@@ -1,0 +1,79 @@
+//! Whether the learner's confidence can be trusted: calibration, and the error among the rounds it is surest of.
+
+use noregret::example::Target;
+use noregret::prediction::Prediction;
+
+use crate::watch::abstain::{Abstention, Rule};
+use crate::watch::calibration::{Calibration, Curve};
+
+/// Counts by the probability of the most probable label.
+#[derive(Clone, Debug)]
+pub(super) struct Trust {
+    calibration: Calibration,
+    answers: Abstention,
+}
+
+impl Default for Trust {
+    fn default() -> Self {
+        // The curve is the same for every rule.
+        Self { calibration: Calibration::new(false), answers: Abstention::new(Rule::Cost(1.0)) }
+    }
+}
+
+impl Trust {
+    /// A round: the forecast, what was true, and how wrong its most probable label is.
+    pub(super) fn add(&mut self, at: &Prediction, target: Target<'_>, error: f64) {
+        self.calibration.add(&at.probabilities, target);
+        self.answers.add(at, error);
+    }
+
+    /// The reliability curve.
+    pub(super) fn calibration(&self) -> Curve {
+        self.calibration.report().top
+    }
+
+    /// Points (share of rounds answered, error rate among them), the surest first.
+    pub(super) fn risk(&self) -> Vec<(f64, f64)> {
+        self.answers.curve().iter().map(|point| (point.coverage, point.risk)).collect()
+    }
+
+    /// The same for somebody who knew which rounds would be errors, with this error rate over all.
+    pub(super) fn least_risk(error: f64) -> Vec<(f64, f64)> {
+        let right = 1.0 - error;
+        let at = |step: i32| {
+            let share = right + error * f64::from(step) / 20.0;
+            (share, if share > 0.0 { 1.0 - right / share } else { 1.0 })
+        };
+        std::iter::once((0.0, 0.0)).chain((0..=20).map(at)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trust(rounds: &[(f64, f64)]) -> Trust {
+        let mut trust = Trust::default();
+        for (probability, error) in rounds {
+            let truth = usize::from(*error > 0.0);
+            let mut at = Prediction::sized(2, 0);
+            at.probabilities.copy_from_slice(&[*probability, 1.0 - probability]);
+            trust.add(&at, Target::class(truth), *error);
+        }
+        trust
+    }
+
+    #[test]
+    fn the_surest_come_first() {
+        let trust = trust(&[(0.9, 0.0), (0.9, 0.0), (0.9, 0.0), (0.9, 1.0), (0.5, 0.0)]);
+        assert_eq!(trust.risk(), [(0.8, 0.25), (1.0, 0.2)]);
+        assert_eq!(trust.calibration().bins.len(), 2);
+    }
+
+    #[test]
+    fn certainty_has_a_place() {
+        let trust = trust(&[(1.0, 0.0), (1.0 - 1e-9, 1.0)]);
+        assert_eq!(trust.risk(), [(0.5, 0.0), (1.0, 0.5)]);
+        assert_eq!(Trust::least_risk(0.25).last(), Some(&(1.0, 0.25)));
+    }
+}

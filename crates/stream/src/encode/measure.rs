@@ -1,0 +1,208 @@
+//! The largest norm of scaled rows, found without standardising each of them.
+//!
+//! Most rows are far from the largest. A bound on their norm, which takes neither division nor root, shows that.
+
+use noregret::kernel::vector::{dot, widest};
+
+use crate::encode::scale::{CLIP, Scaler, Scaling, is_indicator, note};
+
+/// Partial sums of a squared norm.
+const LANES: usize = 8;
+
+/// Sums of squared deviations below this are not divided by: the squares above them may underflow.
+const SMALLEST_SQUARES: f64 = 1e-200;
+
+/// More than rounding adds to a sum.
+const MARGIN: f64 = 1.0 + 1e-6;
+
+/// A scaling on trial, and the largest squared norm of the rows that it has scaled.
+pub(crate) struct Trial {
+    pub(crate) scaler: Scaler,
+    /// The largest squared norm so far.
+    pub(crate) square: f64,
+    values: Vec<f64>,
+    /// At least one over the standard deviation of each column, until the row with this number. Sums of squared deviations
+    /// only grow, so that the inverse of a variance grows no faster than the number of rows.
+    inverses: Vec<f64>,
+    until: u64,
+}
+
+impl Trial {
+    pub(crate) fn new(scaling: Scaling) -> Self {
+        Self { scaler: Scaler::new(scaling), square: 0.0, values: Vec::new(), inverses: Vec::new(), until: 0 }
+    }
+
+    /// Takes note of a row of `columns` columns with non-zero `values` in columns `indices`.
+    pub(crate) fn observe(&mut self, indices: &[u32], values: &[f64], columns: usize) {
+        if self.scaler.scaling() != Scaling::Standard {
+            self.values.clear();
+            self.scaler.observe(indices, values);
+            self.values.extend_from_slice(values);
+            self.scaler.scale_sparse(indices, &mut self.values);
+            self.square = self.square.max(dot(&self.values, &self.values));
+            return;
+        }
+        self.spread(indices, values, columns);
+        if self.note_and_bound(indices) * MARGIN >= self.square {
+            self.spread(indices, values, columns);
+            self.square = self.square.max(self.measure());
+        }
+    }
+
+    /// Lays the row out over all columns.
+    fn spread(&mut self, indices: &[u32], values: &[f64], columns: usize) {
+        self.values.clear();
+        self.values.resize(columns, 0.0);
+        for (&column, value) in indices.iter().zip(values) {
+            self.values[column as usize] = *value;
+        }
+    }
+
+    /// The scaler takes note of the row that was laid out, which is lost. Returns a bound on its squared norm, up to
+    /// rounding.
+    fn note_and_bound(&mut self, indices: &[u32]) -> f64 {
+        let (rows, means, squares) = self.scaler.next(indices);
+        if rows > self.until || self.inverses.len() < means.len() {
+            self.until = rows + rows / 16;
+            let most = self.until as f64;
+            // A column that did not deviate so far counts as far off as soon as it does.
+            let inverse = |squares: &f64| {
+                if *squares < SMALLEST_SQUARES { f64::MAX } else { (most / squares).sqrt() }
+            };
+            self.inverses.clear();
+            self.inverses.extend(squares.iter().map(inverse));
+        }
+        let inverse = 1.0 / rows as f64;
+        let values = &mut self.values[..means.len()];
+        let inverses = &self.inverses[..means.len()];
+        widest(
+            #[inline(always)]
+            || {
+                for (((value, mean), squares), over) in
+                    values.iter_mut().zip(means).zip(squares).zip(inverses)
+                {
+                    note(*value, inverse, mean, squares);
+                    let scaled = (*value - *mean) * over;
+                    let square = scaled * scaled;
+                    let square = if square < CLIP * CLIP { square } else { CLIP * CLIP };
+                    // Where the column is 0 or 1 all the time.
+                    let own = if *value == 1.0 { 1.0 } else { 0.0 };
+                    *value = if square > own { square } else { own };
+                }
+                sum(values)
+            },
+        )
+    }
+
+    /// The squared norm of the row that is laid out and was noted, standardised.
+    fn measure(&mut self) -> f64 {
+        let (rows, means, squares) = self.scaler.state();
+        let inverse = 1.0 / rows as f64;
+        let (mut total, mut least) = ([0.0; LANES], f64::INFINITY);
+        for (at, ((value, mean), squares)) in self.values.iter().zip(means).zip(squares).enumerate() {
+            total[at % LANES] += standardised_square(*value, inverse, *mean, *squares);
+            // Zeros do not count.
+            least = if *squares > 0.0 { squares.min(least) } else { least };
+        }
+        if least < SMALLEST_SQUARES {
+            self.scaler.scale_dense(&mut self.values);
+            return dot(&self.values, &self.values);
+        }
+        total.iter().sum()
+    }
+}
+
+/// In eight lanes.
+#[inline(always)]
+fn sum(values: &[f64]) -> f64 {
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for block in blocks {
+        for lane in 0..LANES {
+            lanes[lane] += block[lane];
+        }
+    }
+    lanes.iter().chain(rest).sum()
+}
+
+/// The square of a standardised value, see [`Scaling::Standard`], without the root.
+fn standardised_square(value: f64, inverse: f64, mean: f64, squares: f64) -> f64 {
+    let (variance, deviation) = (squares * inverse, value - mean);
+    let constant = (variance <= 1e-24 * (mean * mean)) | (variance == 0.0);
+    let square =
+        if is_indicator(inverse, mean, squares) { value * value } else { deviation * deviation / variance };
+    if constant { 0.0 } else { square.min(CLIP * CLIP) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows with large ones now and then, columns that come late, one that is constant, at several orders of magnitude.
+    #[test]
+    fn the_largest_norm_is_that_of_all_rows_standardised() {
+        for (columns, factor) in [(3, 1.0), (8, 1.0), (21, 1e-120), (21, 1e-160), (54, 1.0), (70, 1e50)] {
+            for scaling in [Scaling::Standard, Scaling::MaxAbs, Scaling::None] {
+                let (mut trial, mut scaler) = (Trial::new(scaling), Scaler::new(scaling));
+                let (mut largest, mut exact) = (0.0_f64, 0);
+                for t in 0..600_u32 {
+                    let value = |column: u32| {
+                        let late = column % 5 == 4 && t < 40 * column;
+                        let wave = (f64::from(t * (column + 3)) * 0.37).sin();
+                        let jump = if t % 97 == column { 1.0 + f64::from(t) / 20.0 } else { 1.0 };
+                        if late {
+                            0.0
+                        } else if column % 7 == 6 {
+                            factor
+                        } else if column % 9 == 2 {
+                            f64::from(t % 5 > 0)
+                        } else {
+                            wave * jump * factor
+                        }
+                    };
+                    let row: Vec<f64> = (0..columns).map(value).collect();
+                    let non_zero = (0u32..).zip(&row).filter(|(_, value)| **value != 0.0);
+                    let (indices, values): (Vec<u32>, Vec<f64>) = non_zero.unzip();
+                    let before = trial.square;
+                    trial.observe(&indices, &values, columns as usize);
+                    let mut scaled = row.clone();
+                    scaler.observe_and_scale(&indices, &values, &mut scaled);
+                    largest = largest.max(dot(&scaled, &scaled));
+                    exact += u32::from(trial.square > before);
+                    let error = (trial.square - largest).abs();
+                    assert!(
+                        error <= 1e-12 * largest,
+                        "{scaling} {columns} {factor} {t}: {} {largest}",
+                        trial.square
+                    );
+                }
+                assert!(trial.scaler == scaler, "{scaling}: the state");
+                // It grew now and then, and not with every row.
+                assert!((1..300).contains(&exact), "{scaling}: {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bound_is_no_less_than_the_norm() {
+        let mut trial = Trial::new(Scaling::Standard);
+        for t in 0..2000_u32 {
+            let row = [
+                f64::from(t % 13),
+                f64::from(t / 1999),
+                f64::from(t % 7) - 3.0,
+                1e9 + f64::from(t % 2),
+                5.0,
+                f64::from(t % 9 > 0),
+            ];
+            let indices = [0, 1, 2, 3, 4, 5];
+            trial.spread(&indices, &row, 6);
+            let bound = trial.note_and_bound(&indices);
+            trial.spread(&indices, &row, 6);
+            let square = trial.measure();
+            assert!(square <= bound * MARGIN, "{t}: {square} > {bound}");
+            // And not much more, once there are rows enough.
+            assert!(t < 100 || bound <= 1.1 * square + CLIP * CLIP, "{t}: {bound} for {square}");
+        }
+    }
+}

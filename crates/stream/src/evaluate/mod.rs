@@ -1,0 +1,12 @@
+//! What another policy would have earned on logged decisions: estimators as pure sums (`off_policy`), the passes that feed them
+//! (`passes`, `arrays`), and what labels are expected to earn (`reward_model`).
+
+mod arrays;
+mod bench;
+pub mod off_policy;
+mod passes;
+pub mod reward_model;
+mod tally;
+
+pub use arrays::LoggedArrays;
+pub use passes::{EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, evaluate};

@@ -1,0 +1,332 @@
+//! Off-policy evaluation of a log: what would another policy have earned?
+//!
+//! Two passes: the first learns the labels, the columns and the range of rewards, the second evaluates. Estimates of rewards are
+//! progressive, see [`RewardModel`].
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::str::FromStr;
+
+use noregret::algorithm::Model;
+use noregret::learner::{Accepts, Classes};
+use noregret::param::ParamError;
+use noregret::prediction::{Decision, Prediction};
+use noregret::problem::Problem;
+use serde::Serialize;
+
+use crate::decisions::logged::Logged;
+use crate::decisions::pending::Pending;
+use crate::decisions::reader::Event;
+use crate::encode::examples::BadRows;
+use crate::encode::labels::Labels;
+use crate::encode::scale::Scaler;
+use crate::encode::survey::suitable;
+use crate::encode::{Encoder, LargeRow};
+use crate::evaluate::off_policy::Estimates;
+use crate::evaluate::reward_model::RewardModel;
+use crate::read::error::ReadError;
+use crate::read::row::Row;
+use crate::save::Frozen;
+
+use super::bench::{Bench, Waiting};
+use super::tally::Tally;
+
+/// More features than this are a mistake.
+const MOST_COLUMNS: usize = 1 << 27;
+
+/// The policy that is evaluated.
+pub enum Policy {
+    /// Every label of the log with equal probability.
+    Uniform,
+    /// Always this label.
+    Constant(String),
+    /// The one that took the decisions.
+    Logged,
+    /// The label to which the logged distribution gives most: the logging policy without exploration.
+    Greedy,
+    /// The distribution that every line gives as `evaluation`.
+    Given,
+    /// A saved model as it plays; if `greedy`, always the label with its best score.
+    Model {
+        /// The model.
+        model: Box<Frozen>,
+        /// Whether it explores no more.
+        greedy: bool,
+    },
+}
+
+/// `uniform`, `logged`, `greedy`, or `constant:LABEL`.
+impl FromStr for Policy {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Ok(match name {
+            "uniform" => Policy::Uniform,
+            "logged" => Policy::Logged,
+            "greedy" => Policy::Greedy,
+            _ => match name.split_once(':') {
+                Some(("constant", label)) => Policy::Constant(label.to_owned()),
+                _ => return Err("is none of uniform, logged, greedy and constant:LABEL".to_owned()),
+            },
+        })
+    }
+}
+
+impl Policy {
+    /// A model's.
+    ///
+    /// # Errors
+    /// If it plays no labels.
+    pub fn of_model(model: Frozen, greedy: bool) -> Result<Self, String> {
+        if model.predictor.problem().classes < 2 {
+            return Err("forecasts numbers, and plays no labels".to_owned());
+        }
+        Ok(Policy::Model { model: Box::new(model), greedy })
+    }
+}
+
+/// How a log is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub struct EvaluateOptions {
+    /// Weights beyond this are clipped to it.
+    pub clip: Option<f64>,
+    /// Of the intervals, in (0, 1).
+    pub confidence: f64,
+    /// Whether a decision that was never answered counts as wrong; else it is left out.
+    pub missing_is_wrong: bool,
+    /// How many bad lines are passed over.
+    pub bad_rows: BadRows,
+    /// How many decisions may wait for feedback at one time.
+    pub pending: usize,
+}
+
+/// Makes a learner of two classes for a problem, to estimate rewards.
+pub type MakeLearner<'a> = &'a dyn Fn(Problem) -> Result<Box<dyn Model>, ParamError>;
+
+/// What came out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Evaluation {
+    /// Decisions in the log.
+    pub decisions: u64,
+    /// Decisions that were never answered.
+    pub missing: u64,
+    /// Lines that were passed over.
+    pub bad_rows: u64,
+    /// What was wrong with the first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_bad_row: Option<String>,
+    /// Labels, those of the model included.
+    pub labels: usize,
+    /// What the logging policy earned: the mean of the rewards.
+    pub logged_reward: f64,
+    /// Of the mean reward.
+    pub logged_reward_standard_error: f64,
+    /// The share of the policy's probability that is on labels which the log could not have played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncovered: Option<f64>,
+    /// The estimates.
+    #[serde(flatten)]
+    pub estimates: Estimates,
+    /// What is suspicious, in sentences.
+    pub warnings: Vec<String>,
+}
+
+/// Why a log cannot be evaluated.
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluateError {
+    /// A line is bad.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The learner of rewards cannot be made.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// It would have to be read twice.
+    #[error("must be a file: the log is read twice")]
+    NoFile,
+    /// There is nothing to evaluate.
+    #[error("no decision of the log was answered")]
+    Nothing,
+    /// The policy plays a label that does not exist.
+    #[error("the log has no label {label:?}; there are {known}")]
+    NoLabel {
+        /// The label.
+        label: String,
+        /// The labels of the log.
+        known: String,
+    },
+    /// One wild number should not take all memory.
+    #[error("the log has {0} features; at most {MOST_COLUMNS} can be learnt from")]
+    TooManyColumns(usize),
+}
+
+/// What the first pass finds.
+struct Facts {
+    labels: Labels,
+    columns: usize,
+    rewards: [f64; 2],
+    whole: bool,
+}
+
+fn survey(log: &mut Logged, bad_rows: BadRows) -> Result<Facts, ReadError> {
+    let mut row = Row::new();
+    let (mut rewards, mut whole, mut bad) = ([f64::INFINITY, f64::NEG_INFINITY], true, 0);
+    loop {
+        let reward = match log.next(&mut row) {
+            Ok(None) => break,
+            Ok(Some(Event::Header(_))) => None,
+            Ok(Some(Event::Decision(taken))) => taken.reward,
+            Ok(Some(Event::Feedback { reward, .. })) => reward,
+            Err(error) if error.is_row_error() && bad_rows.allow(bad + 1) => {
+                bad += 1;
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(reward) = reward {
+            rewards = [rewards[0].min(reward), rewards[1].max(reward)];
+            whole &= reward == 0.0 || reward == 1.0;
+        }
+    }
+    // Right and wrong are 1 and 0 whichever came up.
+    let rewards = if whole { [0.0, 1.0] } else { rewards };
+    Ok(Facts { labels: log.labels().clone(), columns: log.columns().count() as usize, rewards, whole })
+}
+
+/// Evaluates `policy` on the log that `open` opens, twice; rewards are estimated by learners that `make` makes, if it is given and
+/// the log does not estimate them itself.
+///
+/// # Errors
+/// What cannot be read, or is no decision.
+pub fn evaluate(
+    open: &dyn Fn() -> Result<Logged, ReadError>,
+    policy: &mut Policy,
+    make: Option<MakeLearner<'_>>,
+    options: &EvaluateOptions,
+) -> Result<Evaluation, EvaluateError> {
+    let mut log = open()?;
+    if !log.is_file() {
+        return Err(EvaluateError::NoFile);
+    }
+    let facts = survey(&mut log, options.bad_rows)?;
+    if facts.columns > MOST_COLUMNS {
+        return Err(EvaluateError::TooManyColumns(facts.columns));
+    }
+    let mut labels = facts.labels.clone();
+    if let Policy::Model { model, .. } = policy {
+        for name in model.encoder.labels.iter() {
+            labels.intern(name);
+        }
+    }
+    if let Policy::Constant(label) = policy
+        && labels.find(label).is_none()
+    {
+        let known = labels.iter().take(20).collect::<Vec<_>>().join(", ");
+        return Err(EvaluateError::NoLabel { label: label.clone(), known });
+    }
+    let mut encoder = own_encoder(&facts);
+    let problem = match policy {
+        Policy::Model { model, .. } => Problem { classes: 2, ..model.predictor.problem().clone() },
+        _ => Problem::new(2, encoder.features()).with_radius(encoder.radius).with_sparse(encoder.sparse),
+    };
+    let mut model = make
+        .map(|make| RewardModel::new(labels.len(), facts.rewards, !facts.whole, &|| make(problem.clone())))
+        .transpose()?;
+    let mut bench = Bench {
+        labels,
+        options,
+        tally: Tally::new(options.clip, facts.whole),
+        room: (Prediction::default(), Decision::default()),
+    };
+    if let Policy::Model { model, .. } = policy {
+        bench.room.0 = model.predictor.prediction();
+    }
+    let mut pending = Pending::<Waiting>::new(options.pending);
+    let mut seen = HashSet::new();
+    let (mut row, mut decisions, mut missing, mut bad, mut first_bad) = (Row::new(), 0, 0, 0, None);
+    let mut log = open()?;
+    loop {
+        let event = log.next(&mut row);
+        let done = event.and_then(|event| match event {
+            None => Ok(false),
+            Some(Event::Header(_)) => Ok(true),
+            Some(Event::Decision(taken)) => {
+                let mut hash = DefaultHasher::new();
+                taken.id.hash(&mut hash);
+                if !seen.insert(hash.finish()) {
+                    return Err(
+                        log.error(&row, format!("the id {:?} was that of an earlier decision", taken.id))
+                    );
+                }
+                let (id, reward) = (taken.id.clone(), taken.reward);
+                let waiting = bench
+                    .weigh(*taken, &row, &log, policy, &mut encoder, model.as_mut())
+                    .map_err(|what| log.error(&row, what))?;
+                decisions += 1;
+                if let Some(reward) = reward {
+                    bench.settle(waiting, reward, model.as_mut());
+                } else if let Some((_, forgotten)) =
+                    pending.insert(&id, waiting).map_err(|error| log.error(&row, error.to_string()))?
+                {
+                    missing += 1;
+                    bench.give_up(forgotten, model.as_mut());
+                }
+                Ok(true)
+            }
+            Some(Event::Feedback { id, reward }) => {
+                let waiting = pending.take(&id).map_err(|error| log.error(&row, error.to_string()))?;
+                match reward {
+                    Some(reward) => bench.settle(waiting, reward, model.as_mut()),
+                    None => {
+                        missing += 1;
+                        bench.give_up(waiting, model.as_mut());
+                    }
+                }
+                Ok(true)
+            }
+        });
+        match done {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) if error.is_row_error() && options.bad_rows.allow(bad + 1) => {
+                bad += 1;
+                first_bad.get_or_insert_with(|| error.to_string());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    for (_, waiting) in pending.into_waiting() {
+        missing += 1;
+        bench.give_up(waiting, model.as_mut());
+    }
+    if bench.tally.rounds() == 0 {
+        return Err(EvaluateError::Nothing);
+    }
+    let mut evaluation = bench.tally.evaluation(options.confidence, bench.labels.len());
+    if missing > 0 {
+        let what = if options.missing_is_wrong { "count as 0" } else { "are left out" };
+        let warning = format!("{missing} of {decisions} decisions were never answered and {what}");
+        evaluation.warnings.push(warning);
+    }
+    Ok(Evaluation { decisions, missing, bad_rows: bad, first_bad_row: first_bad, ..evaluation })
+}
+
+/// What turns the log's rows into examples where no model does.
+fn own_encoder(facts: &Facts) -> Encoder {
+    let scaling = suitable(facts.columns);
+    let accepts = Accepts { classes: Classes::Two, soft_labels: true, weights: false };
+    let sparse = facts.columns > 4096;
+    let radius = scaling.radius(facts.columns.max(1)).unwrap_or(1.0);
+    Encoder {
+        labels: Labels::default(),
+        classes: 0,
+        scaler: Scaler::new(scaling),
+        intercept: true,
+        sparse,
+        columns: facts.columns,
+        accepts,
+        votes: false,
+        large_row: LargeRow::Warn,
+        radius: (radius * radius + 1.0).sqrt(),
+        large_rows: 0,
+    }
+}

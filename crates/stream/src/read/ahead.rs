@@ -1,0 +1,242 @@
+//! A reader of files whose rows come in batches: parsed ahead of their use, and kept for a second pass if that is asked for.
+
+use std::sync::Arc;
+use std::vec::IntoIter;
+
+use crate::ahead::{Ahead, several_cores};
+use crate::read::columns::Columns;
+use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::options::Schema;
+use crate::read::reader::Reader;
+use crate::read::row::{PackedRows, Room, Row};
+
+/// Batches that are parsed ahead.
+const BATCHES: usize = 4;
+/// A batch has no further row once its rows take so many bytes: it stays in the cache, and waking a thread for it costs
+/// little beside it.
+const BYTES: usize = 256 * 1024;
+
+/// Reads as the reader that it was made of, which is now read on a thread of its own where there is a core for it.
+pub(crate) struct ReadAhead {
+    supply: Supply,
+    batch: Batch,
+    /// Rows of `batch` handed out.
+    used: usize,
+    columns: Columns,
+    dropped: u64,
+    size: Option<u64>,
+    /// But for the columns.
+    schema: Schema,
+    described: Vec<(&'static str, String)>,
+    kept: Option<Kept>,
+}
+
+/// Where batches come from.
+enum Supply {
+    Thread(Ahead<Batch>),
+    /// The reader, and whether it may have more.
+    Here(Filler, bool),
+    /// All rows are there, and so are all columns.
+    Kept(IntoIter<Batch>),
+}
+
+#[derive(Default)]
+struct Batch {
+    rows: PackedRows,
+    /// What was known after each row.
+    marks: Vec<Mark>,
+    /// Number of columns before the first row.
+    first: u32,
+    /// Names of the columns from there on.
+    names: Vec<Arc<str>>,
+    /// What came after the rows.
+    error: Option<ReadError>,
+    position: u64,
+}
+
+struct Mark {
+    columns: u32,
+    dropped: u64,
+}
+
+/// Batches that have been handed out.
+struct Kept {
+    batches: Vec<Batch>,
+    /// How many more bytes they may take.
+    left: usize,
+    /// Whether these are all.
+    complete: bool,
+}
+
+impl ReadAhead {
+    pub(crate) fn boxed(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
+        let (columns, dropped) = (reader.columns().clone(), reader.dropped_features());
+        let (size, schema, described) = (reader.size(), reader.schema(), reader.describe());
+        let mut filler = Filler { reader, row: Row::new(), room: Room::default() };
+        let supply = if several_cores() {
+            let batches = Ahead::start("read", BATCHES, move |batch| filler.fill(batch));
+            Supply::Thread(batches.map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?)
+        } else {
+            Supply::Here(filler, true)
+        };
+        let batch = Batch::default();
+        Ok(Box::new(Self { supply, batch, used: 0, columns, dropped, size, schema, described, kept: None }))
+    }
+
+    /// Exchanges the batch, which is done with, for the next one. False after the last.
+    fn next_batch(&mut self) -> bool {
+        self.used = 0;
+        if let Some(kept) = &mut self.kept {
+            let mut done = std::mem::take(&mut self.batch);
+            self.batch.position = done.position;
+            (done.marks, done.names) = (Vec::new(), Vec::new());
+            if done.rows.len() > 0 && !kept.keep(done) {
+                self.kept = None;
+            }
+        }
+        let more = match &mut self.supply {
+            Supply::Thread(batches) => batches.next(&mut self.batch),
+            Supply::Here(filler, more) => {
+                let had = *more;
+                *more = had && filler.fill(&mut self.batch);
+                had
+            }
+            Supply::Kept(batches) => batches.next().map(|batch| self.batch = batch).is_some(),
+        };
+        if !more {
+            self.batch.rows.clear();
+            self.kept.iter_mut().for_each(|kept| kept.complete = true);
+        }
+        more
+    }
+}
+
+impl Kept {
+    /// Keeps one more batch. False if it, or the rest of the file, cannot be had again from memory.
+    fn keep(&mut self, batch: Batch) -> bool {
+        let bytes = batch.rows.bytes();
+        let fits = bytes <= self.left;
+        self.left = self.left.saturating_sub(bytes);
+        self.batches.push(batch);
+        fits
+    }
+}
+
+/// Reads batches.
+struct Filler {
+    reader: Box<dyn Reader>,
+    row: Row,
+    /// What the last batch took.
+    room: Room,
+}
+
+impl Filler {
+    /// Reads the next rows. False if none can follow.
+    fn fill(&mut self, batch: &mut Batch) -> bool {
+        let reader = &mut self.reader;
+        batch.rows.clear();
+        batch.rows.reserve(self.room);
+        batch.marks.clear();
+        batch.names.clear();
+        batch.first = reader.columns().count();
+        let mut more = true;
+        while more && batch.rows.bytes() < BYTES {
+            match reader.read(&mut self.row) {
+                Ok(true) => {
+                    batch.rows.push(&self.row);
+                    let (columns, dropped) = (reader.columns().count(), reader.dropped_features());
+                    batch.marks.push(Mark { columns, dropped });
+                }
+                Ok(false) => more = false,
+                Err(error) => {
+                    more = error.is_row_error();
+                    batch.error = Some(error);
+                    break;
+                }
+            }
+        }
+        if let Columns::Named(names) = reader.columns() {
+            batch.names.extend_from_slice(names.since(batch.first));
+        }
+        batch.position = reader.position();
+        self.room = batch.rows.used();
+        more
+    }
+}
+
+impl Reader for ReadAhead {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        loop {
+            if self.used < self.batch.rows.len() {
+                self.batch.rows.copy_to(self.used, row);
+                if let Some(mark) = self.batch.marks.get(self.used) {
+                    self.dropped = mark.dropped;
+                    match &mut self.columns {
+                        Columns::Numbered { count, .. } => *count = mark.columns,
+                        Columns::Named(names) => {
+                            let new = (names.len() - self.batch.first) as usize
+                                ..(mark.columns - self.batch.first) as usize;
+                            names.append(&self.batch.names[new]);
+                        }
+                        Columns::Hashed { .. } => {}
+                    }
+                }
+                self.used += 1;
+                return Ok(true);
+            }
+            if let Some(error) = self.batch.error.take() {
+                row.clear();
+                // A bad row has to be reported again.
+                self.kept = None;
+                return Err(error);
+            }
+            if !self.next_batch() {
+                row.clear();
+                return Ok(false);
+            }
+        }
+    }
+
+    fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    fn dropped_features(&self) -> u64 {
+        self.dropped
+    }
+
+    fn position(&self) -> u64 {
+        self.batch.position
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    fn schema(&self) -> Schema {
+        Schema { columns: self.columns.clone(), ..self.schema.clone() }
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        self.described.clone()
+    }
+
+    fn keep(&mut self, bytes: usize) {
+        self.kept = Some(Kept { batches: Vec::new(), left: bytes, complete: false });
+    }
+
+    fn again(&mut self) -> Option<Box<dyn Reader>> {
+        let Kept { batches, .. } = self.kept.take().filter(|kept| kept.complete && self.dropped == 0)?;
+        Some(Box::new(Self {
+            supply: Supply::Kept(batches.into_iter()),
+            batch: Batch::default(),
+            used: 0,
+            columns: self.columns.clone(),
+            dropped: 0,
+            size: self.size,
+            schema: self.schema.clone(),
+            described: self.described.clone(),
+            kept: None,
+        }))
+    }
+}

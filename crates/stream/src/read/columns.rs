@@ -1,0 +1,411 @@
+//! What a feature column stands for: a number, a name, or a hash bucket.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
+
+use crate::read::error::{ReadErrorKind, shown};
+
+/// The meaning of column indices `0..count`. Saved with a model, so that its weights find their features again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Columns {
+    /// Column `j` is the feature numbered `j + base`: LIBSVM, arrays in NDJSON.
+    Numbered {
+        /// Number of the first feature, 0 or 1.
+        base: u32,
+        /// Number of columns seen so far.
+        count: u32,
+    },
+    /// Column `j` is the `j`-th name in order of first appearance.
+    Named(Names),
+    /// Column `j` is a bucket of the hash `hash_name` or `hash_number`; names are not kept.
+    Hashed {
+        /// There are `2^bits` columns; 1 to 31.
+        bits: u32,
+    },
+}
+
+impl Columns {
+    /// Number of columns known so far.
+    pub fn count(&self) -> u32 {
+        match self {
+            Columns::Numbered { count, .. } => *count,
+            Columns::Named(names) => names.len(),
+            Columns::Hashed { bits } => 1 << bits,
+        }
+    }
+
+    /// Name of a column for a person: the number, the name, or `#bucket`.
+    pub fn name(&self, column: u32) -> Cow<'_, str> {
+        match self {
+            Columns::Numbered { base, .. } => Cow::Owned((u64::from(column) + u64::from(*base)).to_string()),
+            Columns::Named(names) => {
+                names.get(column).map_or(Cow::Owned(format!("#{column}")), Cow::Borrowed)
+            }
+            Columns::Hashed { .. } => Cow::Owned(format!("#{column}")),
+        }
+    }
+
+    /// Column of a name, if it has one. A hash gives every name a column.
+    pub fn index_of(&self, name: &str) -> Option<u32> {
+        match self {
+            Columns::Numbered { base, count } => {
+                name.parse::<u32>().ok()?.checked_sub(*base).filter(|column| column < count)
+            }
+            Columns::Named(names) => names.index_of(name),
+            Columns::Hashed { bits } => Some(hash_name(name, *bits)),
+        }
+    }
+
+    /// The columns of both, if they agree as far as both go.
+    pub(crate) fn joined(&self, other: &Columns) -> Option<Columns> {
+        let longer = if other.count() > self.count() { other } else { self };
+        let agree = match (self, other) {
+            (Columns::Numbered { base, .. }, Columns::Numbered { base: theirs, .. }) => base == theirs,
+            (Columns::Named(names), Columns::Named(theirs)) => {
+                names.iter().zip(theirs.iter()).all(|(a, b)| a == b)
+            }
+            (Columns::Hashed { bits }, Columns::Hashed { bits: theirs }) => bits == theirs,
+            _ => false,
+        };
+        agree.then(|| longer.clone())
+    }
+
+    /// The first `most` columns.
+    pub(crate) fn first(mut self, most: u32) -> Self {
+        match &mut self {
+            Columns::Numbered { count, .. } => *count = most.min(*count),
+            Columns::Named(names) => names.truncate(most.min(names.len())),
+            Columns::Hashed { .. } => {}
+        }
+        self
+    }
+
+    /// Checks that the increasing `indices` of a row lie within the first `most` columns.
+    pub(crate) fn check_row(&self, indices: &[u32], most: usize) -> Result<(), String> {
+        let Some(&last) = indices.last().filter(|last| **last as usize >= most) else {
+            return Ok(());
+        };
+        let name = self.name(last);
+        Err(match self {
+            Columns::Numbered { base, .. } => format!(
+                "feature index {name} is too large; features = {most} were declared, so the last is {}",
+                most as u64 + u64::from(*base) - 1
+            ),
+            _ => format!(
+                "feature {} is number {} in order of appearance; features = {most} were declared",
+                shown(&*name),
+                u64::from(last) + 1
+            ),
+        })
+    }
+
+    /// The problem with columns that come from outside, such as a model file.
+    pub(crate) fn check(&self) -> Result<(), ReadErrorKind> {
+        let problem = match self {
+            Columns::Numbered { base: 2.., .. } => "features are numbered from 0 or from 1",
+            Columns::Hashed { bits: 0 | 32.. } => "hashing needs 1 to 31 bits",
+            _ => return Ok(()),
+        };
+        Err(ReadErrorKind::Layout(problem.into()))
+    }
+}
+
+/// Feature names in order of first appearance.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Names {
+    list: Vec<Arc<str>>,
+    index: HashMap<Arc<str>, u32, RandomState>,
+}
+
+impl Names {
+    /// Number of names.
+    pub fn len(&self) -> u32 {
+        self.list.len() as u32
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The name of a column.
+    pub fn get(&self, column: u32) -> Option<&str> {
+        self.list.get(column as usize).map(|name| &**name)
+    }
+
+    /// The column of a name.
+    pub fn index_of(&self, name: &str) -> Option<u32> {
+        self.index.get(name).copied()
+    }
+
+    /// The names in column order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|name| &**name)
+    }
+
+    /// The column of a name, which is added if it is new. `None` if there are 2^32 - 1 names already.
+    pub fn intern(&mut self, name: &str) -> Option<u32> {
+        if let Some(column) = self.index_of(name) {
+            return Some(column);
+        }
+        let column = u32::try_from(self.list.len()).ok().filter(|&column| column < u32::MAX)?;
+        let name: Arc<str> = name.into();
+        self.list.push(Arc::clone(&name));
+        self.index.insert(name, column);
+        Some(column)
+    }
+
+    /// The names from column `first` on.
+    pub(crate) fn since(&self, first: u32) -> &[Arc<str>] {
+        &self.list[first as usize..]
+    }
+
+    /// Adds names that are all new.
+    pub(crate) fn append(&mut self, names: &[Arc<str>]) {
+        for name in names {
+            self.index.insert(Arc::clone(name), self.len());
+            self.list.push(Arc::clone(name));
+        }
+    }
+
+    fn truncate(&mut self, len: u32) {
+        for name in self.list.drain(len as usize..) {
+            self.index.remove(&name);
+        }
+    }
+}
+
+impl TryFrom<Vec<String>> for Names {
+    type Error = String;
+
+    fn try_from(list: Vec<String>) -> Result<Self, String> {
+        let mut names = Names::default();
+        for (position, name) in list.iter().enumerate() {
+            if names.intern(name) != u32::try_from(position).ok() {
+                return Err(format!("feature name {name:?} appears twice"));
+            }
+        }
+        Ok(names)
+    }
+}
+
+impl From<Names> for Vec<String> {
+    fn from(names: Names) -> Self {
+        names.iter().map(str::to_owned).collect()
+    }
+}
+
+/// Bucket of a feature name: FNV-1a with 64 bits over its UTF-8 bytes, finished as in MurmurHash3, lowest `bits` bits.
+///
+/// The same on every machine and in every version: saved models depend on it.
+pub fn hash_name(name: &str, bits: u32) -> u32 {
+    hash_bytes(name.as_bytes(), bits)
+}
+
+/// Bucket of a numbered feature: as [`hash_name`], over the number's 8 bytes, lowest first.
+pub fn hash_number(number: u64, bits: u32) -> u32 {
+    hash_bytes(&number.to_le_bytes(), bits)
+}
+
+fn hash_bytes(bytes: &[u8], bits: u32) -> u32 {
+    let fnv = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    // FNV's low bits depend on the low bits of the text alone; the finaliser mixes all 64.
+    let mut hash = (fnv ^ (fnv >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^= hash >> 33;
+    (hash & ((1 << bits) - 1)) as u32
+}
+
+/// The columns of a running reader: grows, or drops and counts what is unknown, and forgets what a bad row added.
+#[derive(Debug)]
+pub(crate) struct ColumnMap {
+    columns: Columns,
+    /// Columns that would be more than this many are dropped.
+    most: u32,
+    dropped: u64,
+    /// State after the last good row: number of columns, of dropped features.
+    good: (u32, u64),
+    /// The same of the good row before it.
+    before: (u32, u64),
+}
+
+impl ColumnMap {
+    pub(crate) fn new(columns: Columns, most: u32) -> Self {
+        let good = (columns.count(), 0);
+        ColumnMap { columns, most, dropped: 0, good, before: good }
+    }
+
+    pub(crate) fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Column of a name; `None` if it is dropped.
+    pub(crate) fn by_name(&mut self, name: &str) -> Option<u32> {
+        let column = match &mut self.columns {
+            Columns::Named(names) if names.len() < self.most => names.intern(name),
+            columns => columns.index_of(name),
+        };
+        self.dropped += u64::from(column.is_none());
+        column
+    }
+
+    /// Column of the feature numbered `number` as in the data; `None` if it is dropped.
+    ///
+    /// Numbered columns: `number` is at least `base`, and `number - base` below `u32::MAX`.
+    #[inline]
+    pub(crate) fn by_number(&mut self, number: u64) -> Option<u32> {
+        match &mut self.columns {
+            Columns::Numbered { base, count } => {
+                let column = (number - u64::from(*base)) as u32;
+                if column >= *count {
+                    if column >= self.most {
+                        self.dropped += 1;
+                        return None;
+                    }
+                    *count = column + 1;
+                }
+                Some(column)
+            }
+            Columns::Hashed { bits } => Some(hash_number(number, *bits)),
+            Columns::Named(_) => self.by_name(&number.to_string()),
+        }
+    }
+
+    /// For numbered columns, if there is room for any: the number of the first, and how many there may be.
+    pub(crate) fn numbered(&self) -> Option<(u64, u32)> {
+        match self.columns {
+            // Known columns are kept whatever the room.
+            Columns::Numbered { base, count } => Some((u64::from(base), self.most.max(count))),
+            _ => None,
+        }
+    }
+
+    /// What [`ColumnMap::by_number`] notes, for a row of numbered columns: how many columns it takes, and how many
+    /// features had no room.
+    pub(crate) fn saw(&mut self, columns: u32, dropped: u64) {
+        if let Columns::Numbered { count, .. } = &mut self.columns {
+            *count = columns.max(*count);
+        }
+        self.dropped += dropped;
+    }
+
+    /// Counts a feature that the reader drops itself.
+    pub(crate) fn drop_one(&mut self) {
+        self.dropped += 1;
+    }
+
+    /// Keeps what the row added.
+    pub(crate) fn commit(&mut self) {
+        self.before = self.good;
+        self.good = (self.columns.count(), self.dropped);
+    }
+
+    /// Takes back what the last good row added; once.
+    pub(crate) fn take_back(&mut self) {
+        self.good = self.before;
+        self.roll_back();
+    }
+
+    /// Takes back what the row added since the last [`ColumnMap::commit`].
+    pub(crate) fn roll_back(&mut self) {
+        self.dropped = self.good.1;
+        match &mut self.columns {
+            Columns::Numbered { count, .. } => *count = self.good.0,
+            Columns::Named(names) => names.truncate(self.good.0),
+            Columns::Hashed { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_stable() {
+        // Saved models depend on these numbers.
+        assert_eq!(hash_name("", 31), 983_116_070);
+        assert_eq!(hash_name("colour=red", 18), 154_939);
+        assert_eq!(hash_number(5_000_000_000, 18), 70_794);
+    }
+
+    #[test]
+    fn a_bad_row_adds_nothing() {
+        let mut map = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
+        assert_eq!(map.by_name("a"), Some(0));
+        map.commit();
+        assert_eq!(map.by_name("b"), Some(1));
+        map.roll_back();
+        assert_eq!(map.by_name("c"), Some(1));
+        assert_eq!(map.columns().index_of("b"), None);
+        map.roll_back();
+        assert_eq!(map.by_name("d"), Some(1));
+        map.commit();
+        map.take_back();
+        assert_eq!((map.columns().count(), map.columns().index_of("d")), (1, None));
+
+        let mut map = ColumnMap::new(Columns::Numbered { base: 1, count: 0 }, u32::MAX);
+        assert_eq!(map.by_number(3), Some(2));
+        map.commit();
+        assert_eq!(map.by_number(4_000_000_000), Some(3_999_999_999));
+        map.roll_back();
+        assert_eq!(map.columns().count(), 3);
+    }
+
+    #[test]
+    fn columns_beyond_the_most_are_dropped_and_counted() {
+        let mut names = Names::default();
+        names.intern("a");
+        let mut map = ColumnMap::new(Columns::Named(names.clone()), 0);
+        assert_eq!((map.by_name("b"), map.by_name("a"), map.dropped()), (None, Some(0), 1));
+        let mut map = ColumnMap::new(Columns::Named(names), 2);
+        assert_eq!((map.by_name("b"), map.by_name("c"), map.by_name("b")), (Some(1), None, Some(1)));
+        let mut map = ColumnMap::new(Columns::Numbered { base: 0, count: 2 }, 0);
+        assert_eq!((map.by_number(1), map.by_number(2), map.dropped()), (Some(1), None, 1));
+        let mut map = ColumnMap::new(Columns::Numbered { base: 0, count: 2 }, 3);
+        assert_eq!((map.by_number(2), map.by_number(3), map.columns().count()), (Some(2), None, 3));
+    }
+
+    #[test]
+    fn columns_join_where_they_agree() {
+        let named = |list: &[&str]| {
+            let list: Vec<String> = list.iter().map(|name| (*name).to_owned()).collect();
+            Columns::Named(Names::try_from(list).unwrap())
+        };
+        let numbered = |base, count| Columns::Numbered { base, count };
+        assert_eq!(numbered(1, 3).joined(&numbered(1, 5)), Some(numbered(1, 5)));
+        assert_eq!(numbered(1, 3).joined(&numbered(0, 3)), None);
+        assert_eq!(named(&["a", "b"]).joined(&named(&["a"])), Some(named(&["a", "b"])));
+        assert_eq!(named(&["a", "b"]).joined(&named(&["b"])), None);
+        assert_eq!(named(&["a"]).joined(&numbered(1, 1)), None);
+        assert_eq!(Columns::Hashed { bits: 4 }.joined(&Columns::Hashed { bits: 5 }), None);
+    }
+
+    #[test]
+    fn columns_survive_json() {
+        let mut names = Names::default();
+        names.intern("x");
+        names.intern("colour=red");
+        for columns in
+            [Columns::Named(names), Columns::Numbered { base: 1, count: 7 }, Columns::Hashed { bits: 18 }]
+        {
+            let text = serde_json::to_string(&columns).unwrap();
+            assert_eq!(serde_json::from_str::<Columns>(&text).unwrap(), columns, "{text}");
+        }
+        let error = serde_json::from_str::<Columns>(r#"{"named":["a","a"]}"#).unwrap_err();
+        assert!(error.to_string().contains("\"a\" appears twice"), "{error}");
+    }
+}

@@ -1,0 +1,337 @@
+//! Deciding what a CSV file is: delimiter, header, label column, types.
+//!
+//! Everything is decided from the first [`LINES`] lines, for a file and for a pipe alike.
+
+use csv::{ByteRecord, ReaderBuilder, Terminator};
+
+use crate::read::error::shown;
+use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions};
+use crate::read::source::Peek;
+
+/// How many lines are looked at: a header and 1,000 rows, if no cell contains a line end.
+pub(crate) const LINES: usize = 1001;
+
+/// In the order in which they are tried: the rarer inside cells, the earlier.
+const DELIMITERS: [(u8, &str); 5] =
+    [(b'\t', "tab"), (b';', "semicolon"), (b',', "comma"), (b'|', "bar"), (b' ', "space")];
+
+/// Names that make a column or key the label, most telling first.
+pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
+
+/// Name of a delimiter for a message.
+pub(crate) fn delimiter_name(delimiter: char) -> String {
+    let known = DELIMITERS.iter().find(|&&(byte, _)| char::from(byte) == delimiter);
+    known.map_or_else(|| shown(delimiter.to_string()), |&(_, name)| name.to_owned())
+}
+
+/// What the columns are, for a person. Without a role are those that a saved model does not know.
+pub(crate) fn describe_roles<'a>(
+    columns: impl Iterator<Item = (&'a str, Option<CsvRole>)> + Clone,
+) -> Vec<(&'static str, String)> {
+    let mut decided = vec![];
+    for (what, role) in [("label", CsvRole::Label), ("weight", CsvRole::Weight)] {
+        let found = columns.clone().enumerate().find(|(_, (_, found))| *found == Some(role));
+        decided.extend(
+            found.map(|(at, (name, _))| (what, format!("column {} (number {})", shown(name), at + 1))),
+        );
+    }
+    let named = |role| columns.clone().filter(move |(_, found)| *found == role).map(|(name, _)| shown(name));
+    decided.push(("numeric columns", named(Some(CsvRole::Numeric)).count().to_string()));
+    for (what, role) in [("categorical columns", Some(CsvRole::Categorical)), ("dropped columns", None)] {
+        let names: Vec<String> = named(role).collect();
+        if !names.is_empty() {
+            decided.push((what, names.join(", ")));
+        }
+    }
+    decided
+}
+
+/// The settings of the csv crate that the whole reader shares.
+pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
+    let mut builder = ReaderBuilder::new();
+    builder.delimiter(delimiter).has_headers(false).flexible(true).terminator(Terminator::Any(b'\n'));
+    builder
+}
+
+/// Decides the layout, or says in a sentence why it cannot.
+pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<CsvSchema, String> {
+    let delimiter = match options.delimiter {
+        Some(delimiter) => checked_delimiter(char::from(delimiter))?,
+        None => detect_delimiter(peek).ok_or("has a single column; pass --delimiter if it has more")?,
+    };
+    let rows = records(peek, delimiter, LINES);
+    let width = rows.first().map_or(0, ByteRecord::len);
+    if width < 2 {
+        let name = delimiter_name(char::from(delimiter));
+        let better = detect_delimiter(peek).map_or("another delimiter".to_owned(), |other| {
+            format!("--delimiter {}", delimiter_name(char::from(other)))
+        });
+        return Err(format!("has a single column if the delimiter is {name}; pass {better}"));
+    }
+    let header = options.header.unwrap_or_else(|| has_header(&rows));
+    let names = names(&rows[0], header)?;
+    let rows = &rows[usize::from(header)..];
+    if rows.is_empty() && peek.all {
+        return Err("has a header but no rows".into());
+    }
+
+    let label = match &options.label {
+        Some(column) => find_column(&names, column)?,
+        None => label_by_name(&names).unwrap_or(width - 1),
+    };
+    let weight = options.weight.as_ref().map(|column| find_column(&names, column)).transpose()?;
+    if weight == Some(label) {
+        return Err(format!("column {} cannot be both label and weight", shown(&names[label])));
+    }
+    let mut categorical = vec![false; width];
+    for column in &options.categorical {
+        categorical[find_column(&names, column)?] = true;
+    }
+    let role = |column: usize| {
+        if column == label {
+            CsvRole::Label
+        } else if Some(column) == weight {
+            CsvRole::Weight
+        } else if categorical[column] || has_text(rows, column, width) {
+            CsvRole::Categorical
+        } else {
+            CsvRole::Numeric
+        }
+    };
+    let roles: Vec<CsvRole> = (0..width).map(role).collect();
+    let fields = names.into_iter().zip(roles).map(|(name, role)| CsvField { name, role }).collect();
+    Ok(CsvSchema { delimiter: char::from(delimiter), header, fields })
+}
+
+/// A delimiter that the csv format can have.
+pub(crate) fn checked_delimiter(delimiter: char) -> Result<u8, String> {
+    if delimiter.is_ascii() && !"\"\r\n".contains(delimiter) {
+        return Ok(delimiter as u8);
+    }
+    let shown = shown(delimiter.to_string());
+    Err(format!("cannot have the delimiter {shown}; it is one ASCII character, no quote and no line end"))
+}
+
+/// Of the delimiters that split all rows into the same number of cells, at least two, the one that finds the most rows
+/// (a wrong one can read a quote as the begin of a long cell), and of these the first; without any, the one that splits
+/// the first row into the most cells.
+pub(crate) fn detect_delimiter(peek: &Peek<'_>) -> Option<u8> {
+    let width = |rows: &[ByteRecord]| rows.first().map_or(0, ByteRecord::len);
+    let candidates = DELIMITERS.map(|(delimiter, _)| (delimiter, records(peek, delimiter, 50)));
+    // The last maximum is taken, so the order is turned.
+    let candidates = || candidates.iter().rev().filter(|(_, rows)| width(rows) > 1);
+    let even = candidates().filter(|(_, rows)| rows.iter().all(|row| row.len() == width(rows)));
+    let found =
+        even.max_by_key(|(_, rows)| rows.len()).or_else(|| candidates().max_by_key(|(_, rows)| width(rows)));
+    found.map(|&(delimiter, _)| delimiter)
+}
+
+/// Up to `limit` rows, without the last one if it may be incomplete, trimmed.
+fn records(peek: &Peek<'_>, delimiter: u8, limit: usize) -> Vec<ByteRecord> {
+    let mut reader = builder(delimiter).from_reader(peek.bytes);
+    let mut rows: Vec<ByteRecord> = reader.byte_records().take(limit).map_while(Result::ok).collect();
+    if !peek.all && rows.len() > 1 && reader.is_done() {
+        rows.pop();
+    }
+    for row in &mut rows {
+        row.trim();
+    }
+    rows.retain(|row| row.iter().any(|cell| !cell.is_empty()));
+    rows
+}
+
+/// Whether the first row names the columns: it has no number, no empty cell but the first (where row names stand) and
+/// no cell twice; and there are numbers below, or none of its cells comes again in its column.
+fn has_header(rows: &[ByteRecord]) -> bool {
+    let (first, rest) = (&rows[0], &rows[1..]);
+    let names = first.iter().enumerate().all(|(column, cell)| {
+        !is_number(cell)
+            && (column == 0 || !cell.is_empty())
+            && first.iter().take(column).all(|earlier| earlier != cell)
+    });
+    if !names {
+        return false;
+    }
+    let numbers_below = rest.iter().any(|row| row.iter().any(is_number));
+    let comes_again = || rest.iter().any(|row| row.iter().zip(first).any(|(cell, name)| cell == name));
+    numbers_below || !comes_again()
+}
+
+/// Column names: the header's, or the numbers from 1. An empty name becomes the number.
+fn names(first: &ByteRecord, header: bool) -> Result<Vec<String>, String> {
+    let mut names = Vec::with_capacity(first.len());
+    for (position, cell) in first.iter().enumerate() {
+        let name = match std::str::from_utf8(cell.trim_ascii()) {
+            Ok(name) if header && !name.is_empty() => name.to_owned(),
+            Ok(_) => (position + 1).to_string(),
+            Err(_) if !header => (position + 1).to_string(),
+            Err(_) => return Err(format!("has a header that is not UTF-8 text: {}", shown(cell))),
+        };
+        if names.contains(&name) {
+            return Err(format!("has two columns called {}; pass --header no if that is a row", shown(name)));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// Header names of a file that is read with a saved schema.
+pub(crate) fn header_names(first: &ByteRecord) -> Result<Vec<String>, String> {
+    names(first, true)
+}
+
+pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, String> {
+    let by_name = names.iter().position(|name| name == column);
+    let by_number =
+        || column.parse::<usize>().ok().filter(|number| (1..=names.len()).contains(number)).map(|n| n - 1);
+    by_name.or_else(by_number).ok_or_else(|| {
+        let known: Vec<String> = names.iter().take(10).map(shown).collect();
+        let more = if names.len() > 10 { ", …" } else { "" };
+        format!("has no column {}; its columns are {}{more}", shown(column), known.join(", "))
+    })
+}
+
+pub(crate) fn label_by_name(names: &[String]) -> Option<usize> {
+    LABEL_NAMES.iter().find_map(|label| names.iter().position(|name| name.eq_ignore_ascii_case(label)))
+}
+
+/// Whether a column is text: some cells are neither numbers nor missing, or no cell is anything but a missing-looking
+/// word, which may be a category after all.
+fn has_text(rows: &[ByteRecord], column: usize, width: usize) -> bool {
+    let cells = rows.iter().filter(|row| row.len() == width).map(|row| &row[column]);
+    let (mut words, mut numbers, mut text) = (false, false, false);
+    for cell in cells.filter(|cell| !cell.is_empty()) {
+        // A NaN is both, and says that the others are numbers.
+        match (is_number(cell), is_missing(cell)) {
+            (true, _) => numbers = true,
+            (false, true) => words = true,
+            (false, false) => text = true,
+        }
+    }
+    text || (words && !numbers)
+}
+
+/// Whether a trimmed cell of a numeric column says that there is no number: empty, `NA`, `N/A`, `NaN`, `null`, `None` in
+/// any case, or `?`.
+pub(crate) fn is_missing(cell: &[u8]) -> bool {
+    // A digit, sign or point begins almost every cell.
+    match cell.first() {
+        None => true,
+        Some(b'n' | b'N' | b'?') => {
+            cell == b"?"
+                || [&b"na"[..], b"n/a", b"nan", b"null", b"none"]
+                    .iter()
+                    .any(|word| cell.eq_ignore_ascii_case(word))
+        }
+        Some(_) => false,
+    }
+}
+
+/// The words that stand for missing cells in the numeric columns of the first rows, each once, quoted.
+pub(crate) fn missing_words(peek: &Peek<'_>, layout: &CsvSchema) -> Vec<String> {
+    let Ok(delimiter) = checked_delimiter(layout.delimiter) else { return vec![] };
+    let mut words: Vec<String> = vec![];
+    for row in records(peek, delimiter, LINES).iter().skip(usize::from(layout.header)) {
+        for (cell, field) in row.iter().zip(&layout.fields) {
+            if field.role == CsvRole::Numeric && !cell.is_empty() && is_missing(cell) {
+                let word = shown(cell);
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+        }
+    }
+    words
+}
+
+/// Whether a cell is a number. An infinity is: the column is numeric, and the cell an error of its row.
+fn is_number(cell: &[u8]) -> bool {
+    fast_float2::parse::<f64, _>(cell).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(text: &str, options: &ReadOptions) -> Result<String, String> {
+        let schema = infer(&Peek { bytes: text.as_bytes(), all: true }, options)?;
+        let roles = schema.fields.iter().map(|field| match field.role {
+            CsvRole::Numeric => field.name.clone(),
+            CsvRole::Categorical => format!("{}?", field.name),
+            CsvRole::Label => format!("[{}]", field.name),
+            CsvRole::Weight => format!("({})", field.name),
+        });
+        let roles: Vec<String> = roles.collect();
+        let header = if schema.header { "header" } else { "rows" };
+        Ok(format!("{} {header} {}", delimiter_name(schema.delimiter), roles.join(" ")))
+    }
+
+    #[test]
+    fn layouts_are_recognised() {
+        let cases = [
+            ("a,b,c\n1,2,x\n3,4,y\n", "comma header a b [c]"),
+            ("1,2,x\n3,4,y\n", "comma rows 1 2 [3]"),
+            ("1;2;3\n1,5;2;3\n", "semicolon rows 1? 2 [3]"),
+            ("a\tClass\tb\n1\tx\t2\n", "tab header a [Class] b"),
+            ("1|2|3\n", "bar rows 1 2 [3]"),
+            ("1 2 3\n4 5 6\n", "space rows 1 2 [3]"),
+            ("y,label,b\n1,2,3\n", "comma header y [label] b"),
+            (",a,y\n0,1,2\n", "comma header 1 a [y]"),
+            ("size,hue,kind\nbig,red,x\nbig,blue,y\n", "comma header size? hue? [kind]"),
+            ("big,red,x\nsmall,blue,y\nbig,red,x\n", "comma rows 1? 2? [3]"),
+            ("\"a, b\",c\n1,2\n", "comma header a, b [c]"),
+            ("a,b\n,2\nnan,3\n", "comma header a [b]"),
+            ("a,b\n1,2\n1,2,3\nx,y,z\n", "comma header a [b]"),
+            ("\n\na,b\n1,2\n", "comma header a [b]"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shape(text, &ReadOptions::default()).as_deref(), Ok(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn options_win() {
+        let with = |change: fn(&mut ReadOptions)| {
+            let mut options = ReadOptions::default();
+            change(&mut options);
+            shape("a,b,w\n1,2,3\n4,5,6\n", &options)
+        };
+        let ok = |text: &str| Ok(text.to_owned());
+        let err = |text: &str| Err(text.to_owned());
+        assert_eq!(with(|o| o.label = Some("a".into())), ok("comma header [a] b w"));
+        assert_eq!(with(|o| o.label = Some("2".into())), ok("comma header a [b] w"));
+        assert_eq!(
+            with(|o| (o.label, o.weight) = (Some("b".into()), Some("w".into()))),
+            ok("comma header a [b] (w)")
+        );
+        assert_eq!(with(|o| o.categorical = vec!["1".into()]), ok("comma header a? b [w]"));
+        assert_eq!(with(|o| o.header = Some(false)), ok("comma rows 1? 2? [3]"));
+        assert_eq!(
+            with(|o| o.label = Some("z".into())),
+            err(r#"has no column "z"; its columns are "a", "b", "w""#)
+        );
+        assert_eq!(
+            with(|o| o.delimiter = Some(b';')),
+            err("has a single column if the delimiter is semicolon; pass --delimiter comma")
+        );
+        assert_eq!(
+            with(|o| o.weight = Some("w".into())),
+            err(r#"column "w" cannot be both label and weight"#)
+        );
+        assert!(with(|o| o.delimiter = Some(b'"')).unwrap_err().contains("one ASCII character"));
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        let cases = [
+            ("1\n2\n", "has a single column; pass --delimiter if it has more"),
+            ("a,b\n", "has a header but no rows"),
+        ];
+        for (text, error) in cases {
+            assert_eq!(shape(text, &ReadOptions::default()), Err(error.to_owned()), "{text:?}");
+        }
+        let header = ReadOptions { header: Some(true), ..ReadOptions::default() };
+        let error = shape("a,a\n1,2\n", &header).unwrap_err();
+        assert_eq!(error, r#"has two columns called "a"; pass --header no if that is a row"#);
+    }
+}

@@ -1,0 +1,167 @@
+use super::*;
+use crate::read::columns::Names;
+use crate::read::reader::from_read;
+use crate::read::row::RowLabel;
+use crate::testing::read_all;
+
+fn open(text: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    from_read(Box::new(std::io::Cursor::new(text.to_owned())), "a.csv", options)
+}
+
+/// Rows as `line label*weight name=value ...`, errors as their text.
+fn read(reader: &mut dyn Reader) -> Vec<String> {
+    read_all(reader, |row| {
+        let label = match row.label() {
+            RowLabel::Name(name) => name,
+            RowLabel::Missing => "?",
+            other => panic!("{other:?}"),
+        };
+        format!("{} {label}*{}", row.line, row.weight)
+    })
+}
+
+#[test]
+fn cells_become_features() {
+    let text = "a,hue,w,class\n1.5, red ,2,x\n\n 0,,1,\"y, z\"\n-1,\"say \"\"no\"\"\",,\n,blue,0,+1\n";
+    let options = ReadOptions { weight: Some("w".into()), ..ReadOptions::default() };
+    let mut reader = open(text, &options).unwrap();
+    let expected = ["2 x*2 a=1.5 hue=red=1", "4 y, z*1", "5 ?*1 a=-1 hue=say \"no\"=1", "6 1*0 hue=blue=1"];
+    assert_eq!(read(&mut *reader), expected);
+    let described: Vec<String> =
+        reader.describe().iter().map(|(what, how)| format!("{what}: {how}")).collect();
+    let expected = [
+        "format: csv",
+        "delimiter: comma",
+        "header: yes",
+        "label: column \"class\" (number 4)",
+        "weight: column \"w\" (number 3)",
+        "numeric columns: 1",
+        "categorical columns: \"hue\"",
+    ];
+    assert_eq!(described, expected);
+}
+
+#[test]
+fn lines_are_right_whatever_the_line_ends() {
+    let text = "\n\na,b,y\n\"1\n\n2\",1,x\n\n\n3,4\n5,6,z";
+    let error = "a.csv:9: the row has 2 cells, not 3 as the first row";
+    let expected = ["4 x*1 b=1 a=1\n\n2=1", error, "10 z*1 b=6 a=5=1"];
+    for text in [text.to_owned(), text.replace('\n', "\r\n"), format!("\u{feff}{text}\n")] {
+        let found = read(&mut *open(&text, &ReadOptions::default()).unwrap());
+        assert_eq!(found, expected, "{text:?}");
+    }
+    let open_quote = read(&mut *open("\na,y\n1,x\n\n2,\"x\n3,y\n", &ReadOptions::default()).unwrap());
+    assert_eq!(open_quote, ["3 x*1 a=1", "a.csv:5: a quote opens here that nothing closes"]);
+}
+
+#[test]
+fn missing_numbers_are_spelled_in_many_ways() {
+    let text = "a,b,hue,y\n1,2,NA,x\nNA,?,none,x\n null ,nan,red,x\nN/A,None,,x\n3,,red,x\n";
+    let mut reader = open(text, &ReadOptions::default()).unwrap();
+    let expected =
+        ["2 x*1 a=1 b=2 hue=NA=1", "3 x*1 hue=none=1", "4 x*1 hue=red=1", "5 x*1", "6 x*1 a=3 hue=red=1"];
+    assert_eq!(read(&mut *reader), expected);
+    let described = reader.describe();
+    let words = described.iter().find(|(what, _)| *what == "missing numbers").map(|(_, how)| &**how);
+    assert_eq!(words, Some(r#""NA", "?", "null", "nan", "N/A", "None""#));
+    // Nothing but such words: they may be categories.
+    let reader = open("a,y\nNA,x\nnone,x\n", &ReadOptions::default()).unwrap();
+    assert!(reader.describe().iter().any(|(what, _)| *what == "categorical columns"));
+}
+
+#[test]
+fn bad_cells_are_named() {
+    let cases = [
+        ("x,2,c", r#"column "a": "x" is not a number; pass --categorical "a" to read the column as text"#),
+        ("1,-inf,c", r#"column "b": "-inf" is not finite"#),
+        ("1,1e999,c", r#"column "b": "1e999" is not finite"#),
+        ("1,2,nan", r#"column "y": label "nan" is not finite"#),
+        ("1,2", "the row has 2 cells, not 3 as the first row"),
+        ("1,2,3,4", "the row has 4 cells, not 3 as the first row"),
+        ("1,2,\u{fffd}", "the row is not UTF-8 text"),
+    ];
+    let good = "1,2,c\n".repeat(1000);
+    for (line, error) in cases {
+        let text = format!("a,b,y\n{good}{line}\n3,4,d\n").into_bytes();
+        let invalid = |text: Vec<u8>| match text.windows(3).position(|window| window == "\u{fffd}".as_bytes())
+        {
+            Some(at) => [&text[..at], b"\xff", &text[at + 3..]].concat(),
+            None => text,
+        };
+        let input = Box::new(std::io::Cursor::new(invalid(text)));
+        let mut reader = from_read(input, "a.csv", &ReadOptions::default()).unwrap();
+        let rows = read(&mut *reader);
+        assert_eq!(rows[1000..], [format!("a.csv:1002: {error}"), "1003 d*1 a=3 b=4".into()], "{line}");
+    }
+    let weight = ReadOptions { weight: Some("b".into()), ..ReadOptions::default() };
+    let rows = read(&mut *open("a,b,y\n1,-2,c\n1,x,c\n", &weight).unwrap());
+    assert_eq!(rows[0], r#"a.csv:2: column "b": weight "-2" is negative"#);
+    assert_eq!(rows[1], r#"a.csv:3: column "b": "x" is not a number"#);
+}
+
+#[test]
+fn a_saved_model_finds_its_columns() {
+    let mut reader = open("a,hue,class\n1,red,x\n2,blue,y\n", &ReadOptions::default()).unwrap();
+    read(&mut *reader);
+    let text = serde_json::to_string(&reader.schema()).unwrap();
+    let schema: Schema = serde_json::from_str(&text).unwrap();
+    assert_eq!(schema, reader.schema());
+    let saved = ReadOptions { schema: Some(schema), ..ReadOptions::default() };
+
+    // Another order, delimiter and line length; no label; an unknown column and an unknown category.
+    let mut reader = open(" id; hue ;a\n7;green;3\n8;blue;0x\n9;red;4\n", &saved).unwrap();
+    let error = r#"a.csv:3: column "a": "0x" is not a number"#;
+    assert_eq!(read(&mut *reader), ["2 ?*1 a=3", error, "4 ?*1 a=4 hue=red=1"]);
+    assert_eq!(reader.dropped_features(), 3);
+    assert_eq!(reader.columns().count(), 3);
+
+    let error = open("hue,class\nred,x\n", &saved).err().unwrap();
+    assert_eq!(error.to_string(), r#"a.csv: lacks the column "a" that the saved model was trained on"#);
+    assert!(!error.is_row_error());
+
+    let grow = ReadOptions { room: 4, ..saved.clone() };
+    let mut reader = open("a,hue,class\n1,green,x\n", &grow).unwrap();
+    assert_eq!(read(&mut *reader), ["2 x*1 a=1 hue=green=1"]);
+    assert_eq!((reader.columns().count(), reader.dropped_features()), (4, 0));
+
+    // A name over two lines, as DOS ends them.
+    let text = "\"a\r\nb\",y\r\n1,x\r\n";
+    let mut reader = open(text, &ReadOptions::default()).unwrap();
+    assert_eq!(read(&mut *reader), ["3 x*1 a\nb=1"]);
+    let again = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    assert_eq!(read(&mut *open(text, &again).unwrap()), ["3 x*1 a\nb=1"]);
+
+    let bare = ReadOptions { header: Some(false), ..saved };
+    assert_eq!(read(&mut *open("1,red,x\n", &bare).unwrap()), ["1 x*1 a=1 hue=red=1"]);
+    assert_eq!(read(&mut *open("1,red\n", &bare).unwrap()), ["1 ?*1 a=1 hue=red=1"]);
+    let error = open("1\n", &bare).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "a.csv: has 1 columns, but the saved model was trained on 3, the label among them"
+    );
+}
+
+#[test]
+fn empty_rows_count_below_the_header_alone() {
+    let mut reader = open(", ,\n,\na,b,y\n,,\n1,2,x\n", &ReadOptions::default()).unwrap();
+    assert_eq!(read(&mut *reader), ["4 ?*1", "5 x*1 a=1 b=2"]);
+    let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    assert_eq!(read(&mut *open(",,\na,b,y\n1,2,x\n", &saved).unwrap()), ["3 x*1 a=1 b=2"]);
+}
+
+#[test]
+fn hashing_keeps_no_names() {
+    let options = ReadOptions { hash_bits: Some(10), ..ReadOptions::default() };
+    let (mut reader, mut row) = (open("a,hue,class\n1,red,x\n", &options).unwrap(), Row::new());
+    assert!(reader.read(&mut row).unwrap());
+    let mut expected = [crate::hash_name("a", 10), crate::hash_name("hue=red", 10)];
+    expected.sort_unstable();
+    assert_eq!(row.indices(), expected);
+
+    let mut names = Names::default();
+    names.intern("a");
+    let schema = Schema { columns: Columns::Named(names), ..reader.schema() };
+    let options = ReadOptions { schema: Some(schema), ..options };
+    let error = open("a,hue,class\n1,red,x\n", &options).err().unwrap();
+    assert!(error.to_string().contains("does not hash its features into 10 bits"), "{error}");
+}

@@ -1,0 +1,185 @@
+//! The formats and how one is recognised.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::read::source::Peek;
+
+/// A format of examples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Format {
+    /// `label index:value ...`
+    Libsvm,
+    /// Vowpal Wabbit text: `label | feature:value ...`
+    Vw,
+    /// Delimited text, with or without a header.
+    Csv,
+    /// One JSON object per line.
+    Ndjson,
+    /// Apache Parquet, a binary format by columns. Needs the cargo feature `parquet`.
+    Parquet,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 5] = [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson, Format::Parquet];
+    /// The formats that are text.
+    pub const TEXT: [Format; 4] = [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson];
+
+    /// The name that `--format` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Libsvm => "libsvm",
+            Format::Vw => "vw",
+            Format::Csv => "csv",
+            Format::Ndjson => "ndjson",
+            Format::Parquet => "parquet",
+        }
+    }
+
+    /// The format that a file name promises, before `.gz` or `.zst`. Names that several formats share promise nothing.
+    pub fn from_file_name(name: &str) -> Option<Format> {
+        let name = name.to_ascii_lowercase();
+        let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+        match name.rsplit_once('.')?.1 {
+            "libsvm" | "svm" | "svmlight" => Some(Format::Libsvm),
+            "vw" => Some(Format::Vw),
+            "csv" | "tsv" => Some(Format::Csv),
+            "ndjson" | "jsonl" => Some(Format::Ndjson),
+            "parquet" | "pq" => Some(Format::Parquet),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Format::ALL.into_iter().find(|format| format.name() == name);
+        found.ok_or_else(|| {
+            format!("no format is called {name:?}; known are libsvm, vw, csv, ndjson and parquet")
+        })
+    }
+}
+
+/// How many lines are looked at to recognise a format.
+pub(crate) const LINES: usize = 20;
+
+/// Recognises a format by its first lines, comments and blank lines aside:
+///
+/// - a line that begins with `{` is NDJSON;
+/// - a line with a bar that has a blank beside it, or begins the line, or is followed by features, is VW;
+/// - lines of `index:value` pairs behind at most one label are LIBSVM, if there is a pair at all;
+/// - lines with a delimiter are CSV.
+pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
+    let rows: Vec<&[u8]> = peek
+        .lines()
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .take(LINES)
+        .collect();
+    let first = *rows.first()?;
+    if first.starts_with(b"{") {
+        return Some(Format::Ndjson);
+    }
+    if is_vw(first) {
+        return Some(Format::Vw);
+    }
+    let pairs: Option<usize> = rows.iter().map(|row| pairs(row)).sum();
+    if pairs.is_some_and(|pairs| pairs > 0) {
+        return Some(Format::Libsvm);
+    }
+    first.iter().any(|byte| b",\t;| ".contains(byte)).then_some(Format::Csv)
+}
+
+fn is_vw(row: &[u8]) -> bool {
+    let Some(bar) = memchr::memchr(b'|', row) else {
+        return false;
+    };
+    let blank_beside = row[..bar].last().is_none_or(u8::is_ascii_whitespace);
+    blank_beside || row[bar..].contains(&b' ')
+}
+
+/// Number of `index:value` pairs of a LIBSVM row; `None` if it is none.
+fn pairs(row: &[u8]) -> Option<usize> {
+    let mut count = 0;
+    for (position, token) in row.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty()).enumerate()
+    {
+        if token.starts_with(b"#") {
+            break;
+        }
+        match memchr::memchr(b':', token) {
+            Some(colon) if &token[..colon] == b"qid" => count += 1,
+            // Whether the value is a number is for the reader to say, with the line.
+            Some(colon) if is_index(&token[..colon]) && !token.contains(&b',') => count += 1,
+            None if position == 0 => {}
+            _ => return None,
+        }
+    }
+    Some(count)
+}
+
+fn is_index(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_promise_formats() {
+        let cases = [
+            ("a.svm", Some(Format::Libsvm)),
+            ("dir.csv/a.LIBSVM.gz", Some(Format::Libsvm)),
+            ("a.vw.zst", Some(Format::Vw)),
+            ("a.tsv", Some(Format::Csv)),
+            ("a.jsonl", Some(Format::Ndjson)),
+            ("a.parquet", Some(Format::Parquet)),
+            ("a.dat", None),
+            ("csv", None),
+            ("a.txt.gz", None),
+        ];
+        for (name, format) in cases {
+            assert_eq!(Format::from_file_name(name), format, "{name}");
+        }
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+        assert!("svm".parse::<Format>().unwrap_err().contains("libsvm"));
+    }
+
+    #[test]
+    fn content_shows_formats() {
+        let cases = [
+            ("\n# c\n{\"x\":[1]}\n", Some(Format::Ndjson)),
+            ("1 | a b\n", Some(Format::Vw)),
+            ("| a b\n", Some(Format::Vw)),
+            ("1 'tag|f a:1\n", Some(Format::Vw)),
+            ("1|2|3\n", Some(Format::Csv)),
+            ("1\n2 1:0.5\n", Some(Format::Libsvm)),
+            ("1:0.5 2:1\n", Some(Format::Libsvm)),
+            ("a 1:0.5 # 3\n", Some(Format::Libsvm)),
+            ("1 qid:3 1:0.5\n", Some(Format::Libsvm)),
+            ("12:30,1\n", Some(Format::Csv)),
+            ("a,b\n1,2\n", Some(Format::Csv)),
+            ("a b\n", Some(Format::Csv)),
+            ("word\n", None),
+            ("", None),
+        ];
+        for (text, format) in cases {
+            assert_eq!(from_content(&Peek { bytes: text.as_bytes(), all: true }), format, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! LIBSVM sparse text: `label index:value index:value ...`, one example a line.
+//!
+//! The label is a number or text without blanks and colons; a line that begins with a pair is unlabelled. Indices
+//! increase. Blank lines are skipped; a token that begins with `#` begins a comment. There is no second look at a
+//! pipe, so whether indices begin at 0 or 1 is decided from the first [`BASE_LINES`] lines: at 0 if one of them has an
+//! index 0, at 1 otherwise; an index 0 that comes later is an error, which says how to set the base.
+
+use crate::read::columns::{ColumnMap, Columns};
+use crate::read::error::{ReadError, ReadErrorKind, shown};
+use crate::read::format::Format;
+use crate::read::number;
+use crate::read::options::{ReadOptions, Schema, Speech};
+use crate::read::reader::{LineParser, LineReader, Reader};
+use crate::read::row::{Duplicates, Row};
+use crate::read::source::{Line, Peek, Source};
+
+const BASE_LINES: usize = 1000;
+
+struct Libsvm {
+    base: u64,
+    hashed: bool,
+    how: &'static str,
+}
+
+pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    let saved = options.schema.as_ref().and_then(|schema| match schema.columns {
+        Columns::Numbered { base, .. } => Some(base),
+        _ => None,
+    });
+    let (base, how) = match (options.index_base, saved) {
+        (Some(base @ 0..=1), _) => (base, "as given"),
+        (Some(base), _) => {
+            return Err(source.file_error(format!("index base {base} was asked for; it is 0 or 1")));
+        }
+        (None, Some(base)) => (base, "as saved"),
+        (None, None) => (u32::from(!has_index_zero(&source.peek(BASE_LINES)?)), "by the first rows"),
+    };
+    let columns =
+        options.columns(Speech::Numbers(base)).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
+    let parser = Libsvm { base: u64::from(base), hashed: matches!(columns, Columns::Hashed { .. }), how };
+    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
+}
+
+fn has_index_zero(peek: &Peek<'_>) -> bool {
+    peek.lines().any(|line| {
+        let tokens = line.split(u8::is_ascii_whitespace);
+        tokens.take_while(|token| !token.starts_with(b"#")).any(|token| token.starts_with(b"0:"))
+    })
+}
+
+impl LineParser for Libsvm {
+    fn parse(
+        &mut self,
+        line: Line<'_>,
+        row: &mut Row,
+        columns: &mut ColumnMap,
+    ) -> Result<bool, ReadErrorKind> {
+        let (text, end) = (line.padded(), line.text().len());
+        let mut at = skip_blanks(text, 0, end);
+        let token = first_token(&text[at..end]);
+        if token.is_empty() || token[0] == b'#' {
+            return Ok(false);
+        }
+        if !token.contains(&b':') {
+            let label = std::str::from_utf8(token).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+            if !row.set_name(label) {
+                return Err(bad(format!("label {} is not finite", shown(token))));
+            }
+            at += token.len();
+        }
+        // The common case knows its columns without looking them up.
+        let (base, most) = columns.numbered().unwrap_or((self.base, 0));
+        let largest = if self.hashed { u64::MAX } else { base + u64::from(u32::MAX) - 1 };
+        let (mut indices, mut values) = row.room(1);
+        // One more than the last index.
+        let mut least = base;
+        let (mut filled, mut count, mut dropped) = (0, 0, 0);
+        at += usize::from(at < end && text[at] == b' ');
+        while at < end {
+            let (index, value, after) = match common_pair(text, at) {
+                Some(pair) => pair,
+                None => {
+                    at = skip_blanks(text, at, end);
+                    if at == end || text[at] == b'#' {
+                        break;
+                    }
+                    any_pair(text, at, end)?
+                }
+            };
+            if index < least || index > largest {
+                return Err(bad(self.refused(index, least)));
+            }
+            least = index + 1;
+            // What follows is a blank or the end of the line.
+            at = after + 1;
+            let column = if index - base < u64::from(most) {
+                count = (index - base) as u32 + 1;
+                count - 1
+            } else if most > 0 {
+                dropped += 1;
+                continue;
+            } else if let Some(column) = columns.by_number(index) {
+                column
+            } else {
+                continue;
+            };
+            if filled == indices.len() {
+                (indices, values) = row.room(2 * filled);
+            }
+            (indices[filled], values[filled]) = (column, value);
+            filled += usize::from(value != 0.0);
+        }
+        row.filled(filled, most > 0);
+        columns.saw(count, dropped);
+        // Indices increase, but their hashes, or columns by name, need not.
+        row.finish(Duplicates::Sum).map_err(|_| bad("features of one hash sum to infinity".into()))?;
+        Ok(true)
+    }
+
+    fn schema(&self, columns: Columns) -> Schema {
+        Schema { format: Format::Libsvm, columns, label: None, weight: None, csv: None }
+    }
+
+    fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
+        match columns {
+            Columns::Hashed { bits } => vec![("features", format!("hashed into 2^{bits} columns"))],
+            _ => vec![("features", format!("numbered from {} ({})", self.base, self.how))],
+        }
+    }
+}
+
+impl Libsvm {
+    /// What is wrong with an index that is not at least `least`, or is too large.
+    #[cold]
+    fn refused(&self, index: u64, least: u64) -> String {
+        if index < least && least > self.base {
+            let previous = least - 1;
+            return format!("feature index {index} follows {previous}; LIBSVM indices must increase");
+        }
+        if index < self.base {
+            return "feature index 0 in data taken as numbered from 1; pass --index-base 0 if they begin at 0".into();
+        }
+        format!("feature index {index} is too large for a column; pass --hash-bits to hash such indices")
+    }
+}
+
+/// Reads an ordinary `index:value` at `at`, if a blank or the end of the line follows: index, value, and where the value ends.
+///
+/// All branches go the same way for most pairs, and nothing else depends on the bytes: that is what makes it quick.
+#[inline(always)]
+fn common_pair(text: &[u8], at: usize) -> Option<(u64, f64, usize)> {
+    let window = text[at..].first_chunk::<{ number::WINDOW }>()?;
+    let mut index = u64::from(window[0].wrapping_sub(b'0'));
+    if index > 9 {
+        return None;
+    }
+    let mut length = 1;
+    loop {
+        let digit = window[length].wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        index = 10 * index + u64::from(digit);
+        length += 1;
+        if length == 8 {
+            return None;
+        }
+    }
+    if window[length] != b':' {
+        return None;
+    }
+    let (value, end) = number::common(window, length + 1)?;
+    window[end].is_ascii_whitespace().then_some((index, value, at + end))
+}
+
+/// Reads any `index:value` at `at`, which is no blank.
+fn any_pair(text: &[u8], at: usize, end: usize) -> Result<(u64, f64, usize), ReadErrorKind> {
+    match short_pair(text, at) {
+        Some(pair) if pair.2 == end || text[pair.2].is_ascii_whitespace() => Ok(pair),
+        _ => pair(text, at, end),
+    }
+}
+
+/// Reads `index:value` at `at`, if both are short.
+#[inline]
+fn short_pair(text: &[u8], at: usize) -> Option<(u64, f64, usize)> {
+    let (index, at) = number::integer(text, at)?;
+    if text[at] != b':' {
+        return None;
+    }
+    let (value, after) = number::leading(text, at + 1)?;
+    Some((index, value, after))
+}
+
+/// Reads `index:value` at `at` of any length.
+#[cold]
+fn pair(text: &[u8], at: usize, end: usize) -> Result<(u64, f64, usize), ReadErrorKind> {
+    let rest = &text[at..end];
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == 0 || digits > 19 || rest.get(digits) != Some(&b':') {
+        return Err(bad_pair(rest));
+    }
+    let index = rest[..digits].iter().fold(0, |index, byte| 10 * index + u64::from(byte - b'0'));
+    let Ok((value, length)) = fast_float2::parse_partial::<f64, _>(&rest[digits + 1..]) else {
+        return Err(bad_pair(rest));
+    };
+    let after = digits + 1 + length;
+    if !value.is_finite() || !rest.get(after).is_none_or(u8::is_ascii_whitespace) {
+        return Err(bad_pair(rest));
+    }
+    Ok((index, value, at + after))
+}
+
+#[inline]
+fn skip_blanks(text: &[u8], mut at: usize, end: usize) -> usize {
+    while at < end && text[at].is_ascii_whitespace() {
+        at += 1;
+    }
+    at
+}
+
+fn first_token(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+    &text[..end]
+}
+
+fn bad(message: String) -> ReadErrorKind {
+    ReadErrorKind::Row(message)
+}
+
+#[cold]
+fn bad_pair(text: &[u8]) -> ReadErrorKind {
+    let token = first_token(text);
+    if token.starts_with(b"qid:") {
+        return bad(format!("{}: query ids are for ranking, which noregret does not do", shown(token)));
+    }
+    let value = memchr::memchr(b':', token).map(|colon| &token[colon + 1..]);
+    let value = value.and_then(|value| fast_float2::parse::<f64, _>(value).ok());
+    if value.is_some_and(|value| !value.is_finite()) {
+        return bad(format!("value of {} is not finite", shown(token)));
+    }
+    bad(format!("{} is not index:value", shown(token)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::reader::from_read;
+    use crate::read::row::RowLabel;
+
+    fn open(text: &str, options: &ReadOptions) -> Box<dyn Reader> {
+        from_read(Box::new(std::io::Cursor::new(text.to_owned())), "a.svm", options).unwrap()
+    }
+
+    fn errors(text: &str) -> Vec<String> {
+        let (mut reader, mut row, mut errors) = (open(text, &ReadOptions::default()), Row::new(), vec![]);
+        loop {
+            match reader.read(&mut row) {
+                Ok(true) => {}
+                Ok(false) => return errors,
+                Err(error) => {
+                    assert!(error.is_row_error());
+                    errors.push(error.to_string());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_comments_and_line_ends() {
+        let text = "# head\r\n\r\n+1 1:0.5 3:-2e1 # 9:9\r\n\n  cat\t2:1   \n2\n7:1 8:0 9:+1";
+        let (mut reader, mut row) = (open(text, &ReadOptions::default()), Row::new());
+        let mut rows = vec![];
+        while reader.read(&mut row).unwrap() {
+            let label = match row.label() {
+                RowLabel::Name(name) => name.to_owned(),
+                label => format!("{label:?}"),
+            };
+            rows.push((row.line, label, row.indices().to_vec(), row.values().to_vec()));
+        }
+        let expected = [
+            (3, "1".to_owned(), vec![0, 2], vec![0.5, -20.0]),
+            (5, "cat".into(), vec![1], vec![1.0]),
+            (6, "2".into(), vec![], vec![]),
+            (7, "Missing".into(), vec![6, 8], vec![1.0, 1.0]),
+        ];
+        assert_eq!(rows, expected);
+        assert_eq!(reader.columns(), &Columns::Numbered { base: 1, count: 9 });
+        assert_eq!(reader.describe()[1].1, "numbered from 1 (by the first rows)");
+    }
+
+    #[test]
+    fn bad_rows_are_named_and_skipped() {
+        let long = format!("1 {}:1", u64::MAX);
+        let cases = [
+            ("1 5:1 3:1", "a.svm:1: feature index 3 follows 5; LIBSVM indices must increase"),
+            ("1 5:1 5:1", "a.svm:1: feature index 5 follows 5; LIBSVM indices must increase"),
+            ("1 2:nan", "a.svm:1: value of \"2:nan\" is not finite"),
+            ("1 2:-inf", "a.svm:1: value of \"2:-inf\" is not finite"),
+            ("1 2:1e999", "a.svm:1: value of \"2:1e999\" is not finite"),
+            ("1 2:", "a.svm:1: \"2:\" is not index:value"),
+            ("1 2:1x", "a.svm:1: \"2:1x\" is not index:value"),
+            ("1 a:1", "a.svm:1: \"a:1\" is not index:value"),
+            ("1 -2:1", "a.svm:1: \"-2:1\" is not index:value"),
+            ("1 2", "a.svm:1: \"2\" is not index:value"),
+            ("1 2 :3", "a.svm:1: \"2\" is not index:value"),
+            ("nan 2:1", "a.svm:1: label \"nan\" is not finite"),
+            (&long, "a.svm:1: \"18446744073709551615:1\" is not index:value"),
+            (
+                "1 5000000000:1",
+                "a.svm:1: feature index 5000000000 is too large for a column; pass --hash-bits to hash such indices",
+            ),
+            ("1 qid:3 1:1", "a.svm:1: \"qid:3\": query ids are for ranking, which noregret does not do"),
+        ];
+        for (line, error) in cases {
+            assert_eq!(errors(&format!("{line}\n1 1:1\n")), [error], "{line}");
+        }
+    }
+
+    #[test]
+    fn the_base_is_seen_given_or_saved() {
+        let zero = "1 0:1 2:1\n2 1:1\n";
+        let options = ReadOptions::default();
+        assert_eq!(open(zero, &options).columns(), &Columns::Numbered { base: 0, count: 0 });
+        let given = ReadOptions { index_base: Some(1), ..options.clone() };
+        let error = open(zero, &given).read(&mut Row::new()).unwrap_err();
+        assert!(error.to_string().contains("--index-base 0"), "{error}");
+
+        let mut late = "1 1:1\n".repeat(BASE_LINES);
+        late.push_str("1 0:1\n");
+        assert_eq!(errors(&late).len(), 1);
+
+        let mut reader = open("1 1:1 3:1\n", &options);
+        reader.read(&mut Row::new()).unwrap();
+        let saved = ReadOptions { schema: Some(reader.schema()), ..options };
+        let (mut reader, mut row) = (open("1 2:1 3:1 4:1 9:1\n", &saved), Row::new());
+        reader.read(&mut row).unwrap();
+        assert_eq!((row.indices(), reader.dropped_features()), (&[1, 2][..], 2));
+        let mut reader = open("1 4:1\n", &ReadOptions { room: 4, ..saved });
+        reader.read(&mut row).unwrap();
+        assert_eq!((row.indices(), reader.columns().count()), (&[3][..], 4));
+    }
+
+    #[test]
+    fn hashing_takes_any_index() {
+        let options = ReadOptions { hash_bits: Some(1), ..ReadOptions::default() };
+        let (mut reader, mut row) = (open("1 1:1 2:1 3:1 5000000000:1\n", &options), Row::new());
+        assert!(reader.read(&mut row).unwrap());
+        assert_eq!(row.values().iter().sum::<f64>(), 4.0);
+        assert_eq!(reader.columns().count(), 2);
+    }
+}

@@ -1,0 +1,162 @@
+//! Newline-delimited JSON: one object a line, by serde_json without building a tree.
+//!
+//! What the objects look like is taken from the first row that is one:
+//!
+//! - `{"x": [1, 0.5], "y": "a"}`: numbered features; every array has the length of the first one;
+//! - `{"x": {"age": 31, "hue": "red"}, "y": "a"}`: named features;
+//! - `{"age": 31, "hue": "red", "label": "a"}`: every key that is not label, weight, `tag` or `id` is a feature.
+//!
+//! A feature is a number, a bool (1 or 0), a string (`key=string` of value 1) or null (absent). A label is a string, a
+//! number, a bool, an array of class probabilities or null (unlabelled). Its key is the one asked for, else the first
+//! of `label`, `class`, `target`, `y` (in any case) that the first 1,000 lines have. `weight` is the weight beside `x`;
+//! in a flat object it is a feature, unless asked for. `tag` or `id` is the row's name. Further keys beside `x` are
+//! ignored. A key that gives the same feature twice, or a second label, is an error.
+
+mod visit;
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use self::visit::{Scratch, parse_object};
+use crate::read::columns::{ColumnMap, Columns};
+use crate::read::csv::layout::LABEL_NAMES;
+use crate::read::error::{ReadError, ReadErrorKind, shown};
+use crate::read::format::Format;
+use crate::read::options::{ReadOptions, Schema, Speech};
+use crate::read::reader::{LineParser, LineReader, Reader};
+use crate::read::row::{Duplicates, FeatureFault, Row};
+use crate::read::source::{Line, Peek, Source};
+
+const LINES: usize = 1000;
+
+/// Where the features of an object stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Array,
+    Object,
+    Flat,
+}
+
+/// What the keys mean.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    pub(crate) shape: Shape,
+    pub(crate) label: Option<String>,
+    pub(crate) weight: Option<String>,
+}
+
+struct Ndjson {
+    keys: Keys,
+    /// Length of the arrays, once known.
+    width: Option<u32>,
+    scratch: Scratch,
+}
+
+pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    let saved = options.schema.as_ref();
+    let label = options.label.clone().or_else(|| saved.and_then(|schema| schema.label.clone()));
+    let weight = options.weight.clone().or_else(|| saved.and_then(|schema| schema.weight.clone()));
+    // Without a key to look for, one row is enough.
+    let mut lines = if label.is_some() || saved.is_some() { 1 } else { LINES };
+    let rows = loop {
+        let peek = source.peek(lines)?;
+        let rows = objects(&peek);
+        if !rows.is_empty() || peek.all || lines >= LINES {
+            break rows;
+        }
+        lines = LINES.min(2 * lines);
+    };
+    let keys = keys(&rows, label, weight);
+    let speech = if keys.shape == Shape::Array { Speech::Numbers(0) } else { Speech::Names };
+    let columns = options.columns(speech).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
+    let width = match columns {
+        Columns::Numbered { count, .. } if saved.is_some_and(|schema| schema.format == Format::Ndjson) => {
+            Some(count)
+        }
+        _ => None,
+    };
+    let parser = Ndjson { keys, width, scratch: Scratch::default() };
+    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
+}
+
+fn objects(peek: &Peek<'_>) -> Vec<Map<String, Value>> {
+    peek.lines().filter_map(|line| serde_json::from_slice(line).ok()).take(LINES).collect()
+}
+
+fn keys(rows: &[Map<String, Value>], label: Option<String>, weight: Option<String>) -> Keys {
+    let shape = match rows.first().and_then(|row| row.get("x")) {
+        Some(Value::Array(_)) => Shape::Array,
+        Some(Value::Object(_)) => Shape::Object,
+        _ => Shape::Flat,
+    };
+    let label = label.or_else(|| {
+        let seen: HashSet<&String> = rows.iter().flat_map(Map::keys).collect();
+        let called =
+            |name: &str| seen.iter().copied().filter(|key| key.eq_ignore_ascii_case(name)).min().cloned();
+        LABEL_NAMES.iter().find_map(|name| called(name))
+    });
+    let weight = weight.or_else(|| (shape != Shape::Flat).then(|| "weight".to_owned()));
+    Keys { shape, label, weight }
+}
+
+impl LineParser for Ndjson {
+    fn parse(
+        &mut self,
+        line: Line<'_>,
+        row: &mut Row,
+        columns: &mut ColumnMap,
+    ) -> Result<bool, ReadErrorKind> {
+        let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+        if line.trim_ascii().is_empty() {
+            return Ok(false);
+        }
+        let length = parse_object(line, &self.keys, &mut self.scratch, row, columns)?;
+        if self.keys.shape == Shape::Array {
+            let width = *self.width.get_or_insert(length);
+            if length != width {
+                let message = format!("\"x\" has {length} numbers, where the rows before it have {width}");
+                return Err(ReadErrorKind::Row(message));
+            }
+        }
+        // Hashes of different features may meet.
+        let hashed = matches!(columns.columns(), Columns::Hashed { .. });
+        row.finish(if hashed { Duplicates::Sum } else { Duplicates::Refuse }).map_err(|fault| {
+            ReadErrorKind::Row(match fault {
+                FeatureFault::Duplicate(column) => {
+                    format!("feature {} appears twice", shown(&*columns.columns().name(column)))
+                }
+                FeatureFault::Overflow(_) => "features of one hash sum to infinity".into(),
+            })
+        })?;
+        Ok(true)
+    }
+
+    fn schema(&self, columns: Columns) -> Schema {
+        let Keys { label, weight, .. } = &self.keys;
+        Schema { format: Format::Ndjson, columns, label: label.clone(), weight: weight.clone(), csv: None }
+    }
+
+    fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
+        let shown_key = |key: &Option<String>| {
+            key.as_ref().map_or("none".to_owned(), |key| format!("key {}", shown(key)))
+        };
+        let features = match self.keys.shape {
+            Shape::Array => "the array \"x\"",
+            Shape::Object => "the keys of \"x\"",
+            Shape::Flat => "all other keys",
+        };
+        let hashed = match columns {
+            Columns::Hashed { bits } => format!(", hashed into 2^{bits} columns"),
+            _ => String::new(),
+        };
+        vec![
+            ("label", shown_key(&self.keys.label)),
+            ("weight", shown_key(&self.keys.weight)),
+            ("features", format!("{features}{hashed}")),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

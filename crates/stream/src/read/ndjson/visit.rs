@@ -1,0 +1,339 @@
+//! One JSON object straight into a row.
+
+use std::fmt::{self, Write as _};
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::read::columns::ColumnMap;
+use crate::read::error::{ReadErrorKind, shown};
+use crate::read::ndjson::{Keys, Shape};
+use crate::read::row::Row;
+
+/// Buffers that every row uses.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    key: String,
+    text: String,
+    numbers: Vec<f64>,
+    /// What is wrong with the row beyond its syntax.
+    fault: Option<ReadErrorKind>,
+}
+
+/// Reads the object; returns the number of elements of its feature array, if it has one.
+pub(crate) fn parse_object(
+    text: &str,
+    keys: &Keys,
+    scratch: &mut Scratch,
+    row: &mut Row,
+    columns: &mut ColumnMap,
+) -> Result<u32, ReadErrorKind> {
+    scratch.fault = None;
+    let mut json = serde_json::Deserializer::from_str(text);
+    let object = Object { keys, scratch, row, columns, length: None };
+    let result = json.deserialize_map(object).and_then(|length| json.end().map(|()| length));
+    result.map_err(|error| scratch.fault.take().unwrap_or_else(|| ReadErrorKind::Row(syntax(&error))))
+}
+
+#[cold]
+fn syntax(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
+    format!("is not a JSON object: {what} at character {}", error.column())
+}
+
+struct Object<'a> {
+    keys: &'a Keys,
+    scratch: &'a mut Scratch,
+    row: &'a mut Row,
+    columns: &'a mut ColumnMap,
+    length: Option<u32>,
+}
+
+/// What a value of the object is read as.
+#[derive(Clone, Copy)]
+enum Part {
+    Label,
+    Weight,
+    Tag,
+    Array,
+    Features,
+    Feature,
+    /// An element of the array, with its position.
+    Element(u64),
+    Probability,
+    Ignored,
+}
+
+impl Object<'_> {
+    fn part(&self, key: &str) -> Part {
+        let is = |wanted: &Option<String>| wanted.as_deref() == Some(key);
+        match (key, self.keys.shape) {
+            _ if is(&self.keys.label) => Part::Label,
+            _ if is(&self.keys.weight) => Part::Weight,
+            ("tag" | "id", _) => Part::Tag,
+            ("x", Shape::Array) => Part::Array,
+            ("x", Shape::Object) => Part::Features,
+            (_, Shape::Flat) => Part::Feature,
+            _ => Part::Ignored,
+        }
+    }
+
+    /// Notes what is wrong with the value of the current key.
+    #[cold]
+    fn fault<E: Error>(&mut self, message: String) -> E {
+        let column = self.scratch.key.clone();
+        self.scratch.fault = Some(ReadErrorKind::Cell { noun: "key", column, message });
+        E::custom("")
+    }
+
+    fn label_text<E: Error>(&mut self, text: &str) -> Result<(), E> {
+        match text.trim() {
+            "" => Ok(()),
+            text if self.row.set_name(text) => Ok(()),
+            text => Err(self.fault(format!("label {} is not finite", shown(text)))),
+        }
+    }
+
+    fn number<E: Error>(&mut self, part: Part, number: f64) -> Result<(), E> {
+        match part {
+            Part::Feature => {
+                if let Some(column) = self.columns.by_name(&self.scratch.key) {
+                    self.row.push(column, number);
+                }
+            }
+            Part::Element(position) => {
+                if let Some(column) = self.columns.by_number(position) {
+                    self.row.push(column, number);
+                }
+            }
+            Part::Weight if number >= 0.0 => self.row.weight = number,
+            Part::Weight => return Err(self.fault(format!("weight {number} is negative"))),
+            Part::Probability if (0.0..=1.0).contains(&number) => self.scratch.numbers.push(number),
+            Part::Probability => {
+                return Err(self.fault(format!("probability {number} is not between 0 and 1")));
+            }
+            _ => unreachable!("labels, tags and containers are handled before"),
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(mut self, mut map: M) -> Result<u32, M::Error> {
+        let mut label_seen = false;
+        while map.next_key_seed(Key(&mut self.scratch.key))?.is_some() {
+            let part = self.part(&self.scratch.key);
+            match part {
+                Part::Ignored => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+                Part::Label if label_seen => return Err(self.fault("appears twice in the row".into())),
+                Part::Label => label_seen = true,
+                Part::Array | Part::Features if self.length.is_some() => {
+                    return Err(self.fault("appears twice in the row".into()));
+                }
+                Part::Tag if self.scratch.key == "id" && !self.row.tag.is_empty() => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+                Part::Tag => self.row.tag.clear(),
+                _ => {}
+            }
+            map.next_value_seed(Slot { object: &mut self, part })?;
+        }
+        if self.keys.shape != Shape::Flat && self.length.is_none() {
+            self.scratch.key.clear();
+            self.scratch.key.push('x');
+            return Err(self.fault("missing, but the first row has it".into()));
+        }
+        Ok(self.length.unwrap_or(0))
+    }
+}
+
+/// Reads a key into a buffer.
+struct Key<'a>(&'a mut String);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<(), E> {
+        self.0.clear();
+        self.0.push_str(key);
+        Ok(())
+    }
+}
+
+/// A value, to be read as a part of the row.
+struct Slot<'s, 'a> {
+    object: &'s mut Object<'a>,
+    part: Part,
+}
+
+impl Slot<'_, '_> {
+    #[cold]
+    fn unfit<E: Error>(self, found: &str) -> E {
+        let wanted = match self.part {
+            Part::Label => "a string, a number, a bool, an array of probabilities or null",
+            Part::Weight | Part::Element(_) | Part::Probability => "a number",
+            Part::Tag => "a string or a number",
+            Part::Array => "an array as in the first row",
+            Part::Features => "an object as in the first row",
+            Part::Feature | Part::Ignored => "a number, a bool, a string or null",
+        };
+        self.object.fault(format!("{found} where {wanted} is needed"))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Slot<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Slot<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        match self.part {
+            Part::Label => self.object.label_text(if value { "true" } else { "false" }),
+            Part::Feature | Part::Element(_) => self.object.number(self.part, f64::from(u8::from(value))),
+            _ => Err(self.unfit("a bool")),
+        }
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        match self.part {
+            Part::Label | Part::Tag => self.visit_text(format_args!("{value}")),
+            _ => self.visit_f64(value as f64),
+        }
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        match self.part {
+            Part::Label | Part::Tag => self.visit_text(format_args!("{value}")),
+            _ => self.visit_f64(value as f64),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        match self.part {
+            Part::Label | Part::Tag => self.visit_text(format_args!("{value}")),
+            Part::Array | Part::Features => Err(self.unfit("a number")),
+            part => self.object.number(part, value),
+        }
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+        match self.part {
+            Part::Label => self.object.label_text(value),
+            Part::Tag => {
+                self.object.row.tag.push_str(value);
+                Ok(())
+            }
+            Part::Feature => {
+                let Scratch { key, text, .. } = &mut *self.object.scratch;
+                text.clear();
+                text.extend([&**key, "=", value]);
+                if let Some(column) = self.object.columns.by_name(text) {
+                    self.object.row.push(column, 1.0);
+                }
+                Ok(())
+            }
+            _ => Err(self.unfit("a string")),
+        }
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        match self.part {
+            Part::Element(position) => {
+                // An absent number keeps its column.
+                self.object.columns.by_number(position);
+                Ok(())
+            }
+            Part::Array | Part::Features | Part::Probability => Err(self.unfit("null")),
+            _ => Ok(()),
+        }
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
+        match self.part {
+            Part::Array => {
+                let object = self.object;
+                let mut length = 0;
+                while seq
+                    .next_element_seed(Slot { object, part: Part::Element(u64::from(length)) })?
+                    .is_some()
+                {
+                    length += 1;
+                }
+                object.length = Some(length);
+                Ok(())
+            }
+            Part::Label => {
+                let object = self.object;
+                object.scratch.numbers.clear();
+                while seq.next_element_seed(Slot { object, part: Part::Probability })?.is_some() {}
+                let sum: f64 = object.scratch.numbers.iter().sum();
+                if (sum - 1.0).abs() > 1e-6 {
+                    return Err(object.fault(format!("probabilities sum to {sum}, not to 1")));
+                }
+                object.row.set_distribution(object.scratch.numbers.iter().copied());
+                Ok(())
+            }
+            _ => Err(self.unfit("an array")),
+        }
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let Part::Features = self.part else {
+            return Err(self.unfit("an object"));
+        };
+        let object = self.object;
+        object.length = Some(0);
+        while map.next_key_seed(Key(&mut object.scratch.key))?.is_some() {
+            map.next_value_seed(Slot { object, part: Part::Feature })?;
+        }
+        Ok(())
+    }
+}
+
+impl Slot<'_, '_> {
+    /// A number as label or tag.
+    fn visit_text<E: Error>(self, number: fmt::Arguments<'_>) -> Result<(), E> {
+        if let Part::Tag = self.part {
+            self.object.row.tag.write_fmt(number).expect("writing to a string does not fail");
+            return Ok(());
+        }
+        let mut text = std::mem::take(&mut self.object.scratch.text);
+        text.clear();
+        text.write_fmt(number).expect("writing to a string does not fail");
+        let result = self.object.label_text(&text);
+        self.object.scratch.text = text;
+        result
+    }
+}

@@ -1,0 +1,324 @@
+//! Bytes from a file or standard input: decompressed, counted, and cut into lines.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memchr::{memchr, memchr_iter};
+
+use crate::ahead::several_cores;
+use crate::read::decompress::{Decompressed, decompress, input_error};
+use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::number::WINDOW;
+
+pub(crate) const BUFFER: usize = 256 * 1024;
+/// A longer line is not a row, and would fill the memory before it ends.
+const LONGEST_LINE: usize = 256 * 1024 * 1024;
+/// How far [`Source::peek`] looks beyond the first line, in bytes.
+const LONGEST_PEEK: usize = 16 * 1024 * 1024;
+
+/// A stream of text, decompressed if it is gzip or zstd by its first bytes, without its byte order mark.
+pub(crate) struct Source {
+    name: String,
+    input: Box<dyn Read + Send>,
+    compression: Option<&'static str>,
+    consumed: Arc<AtomicU64>,
+    size: Option<u64>,
+    /// `buffer[start..end]` is read and not yet handed out.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    at_end: bool,
+    line: u64,
+}
+
+/// Bytes of a [`Source`]'s buffer behind a line, whatever they are, so that a window can be looked at from any place in it.
+const PADDING: usize = WINDOW;
+
+/// A line without its line end.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'a> {
+    padded: &'a [u8],
+    length: usize,
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn text(self) -> &'a [u8] {
+        &self.padded[..self.length]
+    }
+
+    /// The line and some bytes behind it, of which the first is no part of a number.
+    pub(crate) fn padded(self) -> &'a [u8] {
+        self.padded
+    }
+}
+
+/// What comes next in a [`Source`].
+pub(crate) struct Peek<'a> {
+    /// Whole lines; the last one lacks its line end only at the end of the stream.
+    pub(crate) bytes: &'a [u8],
+    /// Whether the stream ends after these.
+    pub(crate) all: bool,
+}
+
+impl Peek<'_> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.split(|&byte| byte == b'\n').map(|line| line.trim_ascii_end())
+    }
+}
+
+impl Source {
+    /// Opens a file, or standard input for `-`.
+    pub(crate) fn open(path: &str) -> Result<Self, ReadError> {
+        if path == "-" {
+            return Source::from_read(Box::new(io::stdin()), "standard input", None);
+        }
+        let fail = |error: io::Error| {
+            let kind = match error.kind() {
+                io::ErrorKind::NotFound => ReadErrorKind::NotFound,
+                io::ErrorKind::IsADirectory => ReadErrorKind::IsDirectory,
+                _ => ReadErrorKind::Io(error),
+            };
+            ReadError::new(path, 0, kind)
+        };
+        let file = File::open(Path::new(path)).map_err(fail)?;
+        let metadata = file.metadata().map_err(fail)?;
+        if metadata.is_dir() {
+            return Err(ReadError::new(path, 0, ReadErrorKind::IsDirectory));
+        }
+        // A named pipe or a device has no size to show progress against.
+        let size = metadata.is_file().then_some(metadata.len());
+        Source::from_read(Box::new(file), path, size)
+    }
+
+    pub(crate) fn from_read(
+        input: Box<dyn Read + Send>,
+        name: &str,
+        size: Option<u64>,
+    ) -> Result<Self, ReadError> {
+        let file = size.is_some();
+        let opened =
+            decompress(input, file && several_cores()).map_err(|kind| ReadError::new(name, 0, kind))?;
+        let Decompressed { input, compression, consumed } = opened;
+        let mut source = Source {
+            name: name.to_owned(),
+            input,
+            compression,
+            consumed,
+            size,
+            buffer: vec![0; BUFFER + PADDING],
+            start: 0,
+            end: 0,
+            at_end: false,
+            line: 0,
+        };
+        while source.end < 3 && !source.at_end {
+            source.fill()?;
+        }
+        match &source.buffer[..source.end] {
+            [0xef, 0xbb, 0xbf, ..] => source.start = 3,
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+                return Err(source.file_error("is UTF-16 text; noregret reads UTF-8"));
+            }
+            _ => {}
+        }
+        Ok(source)
+    }
+
+    /// Name for messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// `gzip`, `zstd`, or none.
+    pub(crate) fn compression(&self) -> Option<&'static str> {
+        self.compression
+    }
+
+    /// Bytes of the file read so far, as stored.
+    pub(crate) fn position(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// Size of the file as stored, if it is one.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// Number from 1 of the line last handed out.
+    pub(crate) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// An error of the current line.
+    #[cold]
+    pub(crate) fn error(&self, kind: ReadErrorKind) -> ReadError {
+        ReadError::new(&self.name, self.line, kind)
+    }
+
+    /// An error of the whole file.
+    #[cold]
+    pub(crate) fn file_error(&self, message: impl Into<String>) -> ReadError {
+        ReadError::new(&self.name, 0, ReadErrorKind::Layout(message.into()))
+    }
+
+    /// The next line without its line end, or `None` at the end. After an error there are no more lines.
+    #[inline]
+    pub(crate) fn next_line(&mut self) -> Result<Option<Line<'_>>, ReadError> {
+        let mut searched = 0;
+        let (line, next) = loop {
+            let from = self.start + searched;
+            if let Some(at) = memchr(b'\n', &self.buffer[from..self.end]) {
+                break (self.start..from + at, from + at + 1);
+            }
+            if self.at_end {
+                if self.start == self.end {
+                    return Ok(None);
+                }
+                break (self.start..self.end, self.end);
+            }
+            searched = self.end - self.start;
+            self.fill()?;
+        };
+        self.start = next;
+        self.line += 1;
+        let padded = &self.buffer[line.start..line.end + PADDING];
+        let length = line.len();
+        let ends_in_return = length > 0 && padded[length - 1] == b'\r';
+        Ok(Some(Line { padded, length: length - usize::from(ends_in_return) }))
+    }
+
+    /// The next bytes, as many as are at hand; none only at the end. They count as read with [`Source::consume`].
+    pub(crate) fn chunk(&mut self) -> Result<&[u8], ReadError> {
+        while self.start == self.end && !self.at_end {
+            self.fill()?;
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Takes `count` bytes of the last [`Source::chunk`]. Their lines are not counted.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.start += count;
+    }
+
+    /// Up to `lines` lines without consuming them, fewer if they are very long.
+    ///
+    /// Waits for that many on a pipe too, so that what is decided from them is the same as for a file.
+    pub(crate) fn peek(&mut self, lines: usize) -> Result<Peek<'_>, ReadError> {
+        let (mut found, mut searched, mut last) = (0, 0, 0);
+        while found < lines {
+            for at in memchr_iter(b'\n', &self.buffer[self.start + searched..self.end]) {
+                last = searched + at + 1;
+                found += 1;
+                if found == lines {
+                    break;
+                }
+            }
+            searched = self.end - self.start;
+            if self.at_end || (found > 0 && searched >= LONGEST_PEEK) {
+                break;
+            }
+            if found < lines {
+                self.fill()?;
+            }
+        }
+        let rest = &self.buffer[self.start..self.end];
+        let all = self.at_end && (found < lines || last == rest.len());
+        Ok(Peek { bytes: if all { rest } else { &rest[..last] }, all })
+    }
+
+    /// Reads more bytes behind `end`, or finds the end of the stream.
+    fn fill(&mut self) -> Result<(), ReadError> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end + PADDING == self.buffer.len() {
+            if self.end >= LONGEST_LINE {
+                self.stop();
+                return Err(self.file_error(format!("has a line longer than {} MiB", LONGEST_LINE >> 20)));
+            }
+            self.buffer.resize(2 * self.end + PADDING, 0);
+        }
+        loop {
+            let limit = self.buffer.len() - PADDING;
+            match self.input.read(&mut self.buffer[self.end..limit]) {
+                Ok(0) => {
+                    self.at_end = true;
+                    self.buffer[self.end..][..PADDING].fill(0);
+                }
+                Ok(count) => self.end += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    self.stop();
+                    return Err(ReadError::new(&self.name, 0, input_error(self.compression, error)));
+                }
+            }
+            return Ok(());
+        }
+    }
+
+    fn stop(&mut self) {
+        (self.start, self.end, self.at_end) = (0, 0, true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn source(bytes: &[u8]) -> Source {
+        Source::from_read(Box::new(Cursor::new(bytes.to_vec())), "a", None).unwrap()
+    }
+
+    /// Gives one byte at a time, as a slow pipe would.
+    struct Drip(Cursor<Vec<u8>>);
+
+    impl Read for Drip {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let length = out.len().min(1);
+            self.0.read(&mut out[..length])
+        }
+    }
+
+    fn lines(mut source: Source) -> Result<Vec<String>, ReadError> {
+        let mut lines = vec![];
+        while let Some(line) = source.next_line()? {
+            lines.push(String::from_utf8_lossy(line.text()).into_owned());
+            let behind = line.padded()[line.text().len()];
+            assert!([b'\n', b'\r', 0].contains(&behind) && line.padded().len() >= line.text().len() + WINDOW);
+        }
+        assert_eq!(source.line(), lines.len() as u64);
+        Ok(lines)
+    }
+
+    #[test]
+    fn lines_of_any_ending_and_length() {
+        let long = "x".repeat(3 * BUFFER);
+        let text = format!("\u{feff}a\r\n\nb\r\r\n{long}\nlast");
+        let expected = ["a", "", "b\r", &long, "last"];
+        assert_eq!(lines(source(text.as_bytes())).unwrap(), expected);
+        let drip = Source::from_read(Box::new(Drip(Cursor::new(text.into_bytes()))), "a", None).unwrap();
+        assert_eq!(lines(drip).unwrap(), expected);
+        assert!(lines(source(b"")).unwrap().is_empty());
+        assert_eq!(lines(source(b"\n")).unwrap(), [""]);
+    }
+
+    #[test]
+    fn peeking_consumes_nothing() {
+        let text = "a\nb\nc";
+        for (count, bytes, all) in
+            [(1, "a\n", false), (2, "a\nb\n", false), (3, "a\nb\nc", true), (9, text, true)]
+        {
+            let mut source = Source::from_read(Box::new(Drip(Cursor::new(text.into()))), "a", None).unwrap();
+            let peek = source.peek(count).unwrap();
+            assert_eq!((std::str::from_utf8(peek.bytes).unwrap(), peek.all), (bytes, all), "{count}");
+            assert_eq!(lines(source).unwrap(), ["a", "b", "c"]);
+        }
+        assert!(source(b"").peek(1).unwrap().all);
+    }
+}

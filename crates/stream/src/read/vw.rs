@@ -1,0 +1,312 @@
+//! Vowpal Wabbit text: `[label] [importance] [base] ['tag]|namespace[:scale] feature[:value] ... |...`
+//!
+//! Read as VW 9 reads it, one example a line:
+//!
+//! - The last word before the first bar is the tag if it begins with a quote or touches the bar.
+//! - If a word has a colon, the label is one of costs: `action:cost` or `action:cost:probability`, a cost may be empty;
+//!   a word without a colon among them is an action without cost. Else the words are label, importance, base.
+//! - A feature is called `namespace^feature`, in the nameless namespace just `feature`; without a name it is numbered
+//!   from 0 within its namespace. Its value is 1 if none is given, times the scale of the namespace; a value that is
+//!   text makes the feature `feature^text` of value 1, which no scale touches. Equal features are summed.
+//! - Blank lines are skipped, as VW does for learners of single-line examples.
+//!
+//! Where VW warns of a malformed example and goes on with a part of it, this reader refuses the line. Further
+//! differences: a tab before the bar is a blank; a `base` other than 0, a negative importance and a line without a bar
+//! are refused; `feature:` followed by a blank is refused instead of taking the next word as its value.
+
+use crate::read::columns::{ColumnMap, Columns};
+use crate::read::error::{ReadError, ReadErrorKind, shown};
+use crate::read::format::Format;
+use crate::read::number;
+use crate::read::options::{ReadOptions, Schema, Speech};
+use crate::read::reader::{LineParser, LineReader, Reader};
+use crate::read::row::{Duplicates, FeatureFault, Row};
+use crate::read::source::{Line, Source};
+
+struct Vw {
+    /// Name of the feature being read; begins with its namespace.
+    name: String,
+}
+
+pub(crate) fn reader(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
+    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), Vw { name: String::new() }))
+}
+
+impl LineParser for Vw {
+    fn parse(
+        &mut self,
+        line: Line<'_>,
+        row: &mut Row,
+        columns: &mut ColumnMap,
+    ) -> Result<bool, ReadErrorKind> {
+        let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+        let Some((head, mut rest)) = line.split_once('|') else {
+            return match line.trim_ascii() {
+                "" => Ok(false),
+                text => Err(bad(format!("{} has no bar | before its features", shown(text)))),
+            };
+        };
+        parse_head(head, row)?;
+        loop {
+            let (namespace, after) = rest.split_once('|').map_or((rest, None), |(a, b)| (a, Some(b)));
+            self.namespace(namespace, row, columns)?;
+            match after {
+                Some(after) => rest = after,
+                None => break,
+            }
+        }
+        row.finish(Duplicates::Sum).map_err(|fault| {
+            let (FeatureFault::Duplicate(column) | FeatureFault::Overflow(column)) = fault;
+            bad(format!("the values of feature {} sum to infinity", shown(&*columns.columns().name(column))))
+        })?;
+        Ok(true)
+    }
+
+    fn schema(&self, columns: Columns) -> Schema {
+        Schema { format: Format::Vw, columns, label: None, weight: None, csv: None }
+    }
+
+    fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
+        let how = match columns {
+            Columns::Hashed { bits } => format!("hashed into 2^{bits} columns"),
+            _ => "by name".to_owned(),
+        };
+        vec![("features", how)]
+    }
+}
+
+/// What stands before the first bar.
+fn parse_head(head: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
+    let touches = !head.is_empty() && !head.ends_with(is_blank);
+    let last = head.split(is_blank).rfind(|word| !word.is_empty()).unwrap_or("");
+    let tagged = touches || last.starts_with('\'');
+    if tagged {
+        row.tag.push_str(last.strip_prefix('\'').unwrap_or(last));
+    }
+    let words = || {
+        let count = head.split(is_blank).filter(|word| !word.is_empty()).count() - usize::from(tagged);
+        head.split(is_blank).filter(|word| !word.is_empty()).take(count)
+    };
+    if words().any(|word| word.contains(':')) {
+        return words().try_for_each(|word| parse_cost(word, row));
+    }
+    for (position, word) in words().enumerate() {
+        match position {
+            0 => {
+                if !row.set_name(word) {
+                    return Err(bad(format!("label {} is not finite", shown(word))));
+                }
+            }
+            1 => match fast_float2::parse::<f64, _>(word) {
+                Ok(weight) if weight.is_finite() && weight >= 0.0 => row.weight = weight,
+                _ => return Err(bad(format!("importance {} is no number from 0 up", shown(word)))),
+            },
+            2 if fast_float2::parse::<f64, _>(word) == Ok(0.0) => {}
+            2 => return Err(bad(format!("base {} is not supported, only 0 is", shown(word)))),
+            _ => return Err(bad(format!("{} is a word too many before the bar", shown(word)))),
+        }
+    }
+    Ok(())
+}
+
+/// `action`, `action:cost` or `action:cost:probability`.
+fn parse_cost(word: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
+    let mut parts = word.split(':');
+    let action = parts.next().unwrap_or("");
+    let mut number = || match parts.next() {
+        None | Some("") => Ok(None),
+        Some(text) => match fast_float2::parse::<f64, _>(text) {
+            Ok(number) if number.is_finite() => Ok(Some(number)),
+            _ => Err(bad(format!("{} of label {} is not a finite number", shown(text), shown(word)))),
+        },
+    };
+    let (cost, probability) = (number()?, number()?);
+    if probability.is_some_and(|probability| !(0.0..=1.0).contains(&probability)) {
+        return Err(bad(format!("the probability of label {} is not between 0 and 1", shown(word))));
+    }
+    if action.is_empty() || parts.next().is_some() || !row.push_cost(action, cost, probability) {
+        return Err(bad(format!("label {} is not action:cost or action:cost:probability", shown(word))));
+    }
+    Ok(())
+}
+
+impl Vw {
+    /// What stands between two bars.
+    fn namespace(&mut self, text: &str, row: &mut Row, columns: &mut ColumnMap) -> Result<(), ReadErrorKind> {
+        self.name.clear();
+        let (info, features) = text.split_at(text.find(is_blank).unwrap_or(text.len()));
+        let mut scale = 1.0;
+        if !info.is_empty() {
+            let (name, value) =
+                info.split_once(':').map_or((info, None), |(name, value)| (name, Some(value)));
+            if name.is_empty() {
+                return Err(bad(format!("namespace {} has no name", shown(info))));
+            }
+            if let Some(value) = value {
+                scale = match fast_float2::parse::<f64, _>(value) {
+                    Ok(scale) if scale.is_finite() => scale,
+                    _ => {
+                        return Err(bad(format!(
+                            "the scale of namespace {} is no finite number",
+                            shown(info)
+                        )));
+                    }
+                };
+            }
+            self.name.push_str(name);
+            self.name.push('^');
+        }
+        let prefix = self.name.len();
+        let mut nameless = 0_u32;
+        for token in words(features) {
+            self.name.truncate(prefix);
+            let (name, value) =
+                token.split_once(':').map_or((token, None), |(name, value)| (name, Some(value)));
+            if name.is_empty() {
+                self.name.push_str(&nameless.to_string());
+                nameless += 1;
+            } else {
+                self.name.push_str(name);
+            }
+            let value = match value {
+                None => scale,
+                Some(text) => match parse_value(text) {
+                    Some(number) => number * scale,
+                    None if is_text(text) => {
+                        self.name.push('^');
+                        self.name.push_str(text);
+                        1.0
+                    }
+                    None => {
+                        return Err(bad(format!("the value of feature {} is not a number", shown(token))));
+                    }
+                },
+            };
+            if !value.is_finite() {
+                return Err(bad(format!("the value of feature {} is not finite", shown(token))));
+            }
+            if value != 0.0
+                && let Some(column) = columns.by_name(&self.name)
+            {
+                row.push(column, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What stands between blanks. Looks at bytes, which is quicker than at characters.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let blank = |byte: u8| byte == b' ' || byte == b'\t';
+        let start = rest.bytes().position(|byte| !blank(byte))?;
+        let length = rest.bytes().skip(start).position(blank).unwrap_or(rest.len() - start);
+        let word = &rest[start..start + length];
+        rest = &rest[start + length..];
+        Some(word)
+    })
+}
+
+fn parse_value(text: &str) -> Option<f64> {
+    number::parse(text.as_bytes()).ok()
+}
+
+/// Whether a value that is no number is text, and not a broken number.
+fn is_text(text: &str) -> bool {
+    let number_like = |byte: u8| byte.is_ascii_digit() || b"+-.".contains(&byte);
+    text.bytes().next().is_some_and(|byte| !number_like(byte))
+}
+
+fn is_blank(character: char) -> bool {
+    character == ' ' || character == '\t'
+}
+
+fn bad(message: String) -> ReadErrorKind {
+    ReadErrorKind::Row(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::reader::from_read;
+    use crate::read::row::RowLabel;
+    use crate::testing::read_all;
+
+    /// Rows as `label'tag*weight name=value ...`, errors as their text.
+    fn read(text: &str) -> Vec<String> {
+        let input = Box::new(std::io::Cursor::new(text.to_owned()));
+        let mut reader = from_read(input, "a.vw", &ReadOptions::default()).unwrap();
+        let shown = |number: Option<f64>| number.map_or("-".to_owned(), |n| n.to_string());
+        read_all(&mut *reader, |row| {
+            let label = match row.label() {
+                RowLabel::Name(name) => name.to_owned(),
+                RowLabel::Missing => "?".to_owned(),
+                RowLabel::Costs(costs) => {
+                    let costs = costs
+                        .iter()
+                        .map(|one| format!("{}:{}:{}", one.action, shown(one.cost), shown(one.probability)));
+                    costs.collect::<Vec<_>>().join("+")
+                }
+                other => panic!("{other:?}"),
+            };
+            format!("{label}'{}*{}", row.tag, row.weight)
+        })
+    }
+
+    #[test]
+    fn lines_become_rows() {
+        let cases = [
+            ("1 | a b:2\n", "1'*1 a=1 b=2"),
+            ("| a\n", "?'*1 a=1"),
+            ("+1.0 2 0 'id | a\n", "1'id*2 a=1"),
+            ("1 0 id| a\n", "1'id*0 a=1"),
+            (" id| a\n", "?'id*1 a=1"),
+            ("1|f a\n", "?'1*1 f^a=1"),
+            ("x |f:2 a:3 b |g c |f a:-1\n", "x'*1 f^a=5 f^b=2 g^c=1"),
+            ("1 |f :1 :2|g :3\n", "1'*1 f^0=1 f^1=2 g^0=3"),
+            ("1 |f:2 a:red b:info c:0 d:x:y\n", "1'*1 f^a^red=1 f^b^info=1 f^d^x:y=1"),
+            ("1 | a:1 a:1 b:1 b:-1\n", "1'*1 a=2"),
+            ("1 |\n", "1'*1"),
+            ("1 ||f\r\n", "1'*1"),
+            ("1\t2\t|\ta\tb\n", "1'*2 a=1 b=1"),
+            ("1:0.5 2:1 'x | a\n", "1:0.5:-+2:1:-'x*1 a=1"),
+            ("1:0:0.5 | a\n", "1:0:0.5'*1 a=1"),
+            ("2 1:0:0.5 | a\n", "2:-:-+1:0:0.5'*1 a=1"),
+            ("det:  noun: | a\n", "det:-:-+noun:-:-'*1 a=1"),
+            ("\n \r\n1 | é:0.5", "1'*1 é=0.5"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(read(text), [expected], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn malformed_lines_are_refused() {
+        let cases = [
+            ("1 | x:0.7\0", r#"the value of feature "x:0.7\0" is not a number"#),
+            ("1 | x:1:2", r#"the value of feature "x:1:2" is not a number"#),
+            ("1 | x: b", r#"the value of feature "x:" is not a number"#),
+            ("1 | x:nan", r#"the value of feature "x:nan" is not finite"#),
+            ("1 | x:1e999", r#"the value of feature "x:1e999" is not finite"#),
+            ("1 |f:1e300 x:1e300", r#"the value of feature "x:1e300" is not finite"#),
+            ("1 | x:1e308 x:1e308", r#"the values of feature "x" sum to infinity"#),
+            ("1 |: a", r#"namespace ":" has no name"#),
+            ("1 |f:x a", r#"the scale of namespace "f:x" is no finite number"#),
+            ("nan | a", r#"label "nan" is not finite"#),
+            ("1 -1 | a", r#"importance "-1" is no number from 0 up"#),
+            ("1 x | a", r#"importance "x" is no number from 0 up"#),
+            ("1 1 0.5 | a", r#"base "0.5" is not supported, only 0 is"#),
+            ("1 1 0 4 | a", r#""4" is a word too many before the bar"#),
+            ("1 a b", r#""1 a b" has no bar | before its features"#),
+            ("1:x | a", r#""x" of label "1:x" is not a finite number"#),
+            ("1:0.5:1.5 | a", r#"the probability of label "1:0.5:1.5" is not between 0 and 1"#),
+            ("1:0:0:0 | a", r#"label "1:0:0:0" is not action:cost or action:cost:probability"#),
+            (":1 | a", r#"label ":1" is not action:cost or action:cost:probability"#),
+        ];
+        for (line, error) in cases {
+            assert_eq!(read(&format!("{line}\n2 | a\n")), [format!("a.vw:1: {error}"), "2'*1 a=1".into()]);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Rows read once for many runs: batches of examples, made by each of several encoders.
+
+use noregret::example::Label;
+
+use crate::encode::examples::BadRows;
+use crate::encode::{Encoder, Example, row_error};
+use crate::read::error::ReadError;
+use crate::read::reader::Reader;
+use crate::read::row::Row;
+
+/// A batch has at most so many rows, …
+const MOST_ROWS: usize = 1024;
+
+/// … and ends with the row in which it comes to so many numbers.
+const MOST_NUMBERS: usize = 1 << 17;
+
+/// A reader with all encoders that its rows go through. Each encoder has the rows that it would have alone, by its own
+/// count of bad ones.
+pub struct Feed {
+    /// The reader.
+    pub reader: Box<dyn Reader>,
+    /// The encoders and what became of the rows in them.
+    pub encodings: Vec<Encoding>,
+    name: String,
+    bad_rows: BadRows,
+    limit: Option<u64>,
+    row: Row,
+    /// How often each class came up, by the first encoder.
+    classes: Vec<u64>,
+    over: bool,
+}
+
+/// An encoder in a [`Feed`].
+pub struct Encoding {
+    /// The encoder, whose state goes on with every row.
+    pub encoder: Encoder,
+    /// Examples made.
+    pub rows: u64,
+    /// Bad rows passed over.
+    pub bad_rows: u64,
+    /// What was wrong with the first of them.
+    pub first_bad_row: Option<String>,
+}
+
+/// Why a feed dried up early.
+#[derive(Debug)]
+pub struct FeedError {
+    /// What could not be read or learnt from.
+    pub error: ReadError,
+    /// The encoder that complained; `None` if it was the reader.
+    pub encoder: Option<usize>,
+}
+
+/// Some rows, as examples of each encoder.
+#[derive(Debug, Default)]
+pub(crate) struct Batch(Vec<Filled>);
+
+/// Examples whose buffers are reused.
+#[derive(Debug, Default)]
+struct Filled {
+    examples: Vec<Example>,
+    filled: usize,
+}
+
+impl Batch {
+    /// The examples that `encoder` made.
+    pub(crate) fn examples(&self, encoder: usize) -> &[Example] {
+        self.0.get(encoder).map_or(&[], |Filled { examples, filled }| &examples[..*filled])
+    }
+}
+
+impl Filled {
+    fn next(&mut self) -> &mut Example {
+        if self.filled == self.examples.len() {
+            self.examples.push(Example::default());
+        }
+        &mut self.examples[self.filled]
+    }
+}
+
+impl Encoding {
+    /// Passes over a bad row, if that is allowed.
+    fn pass_over(&mut self, error: &ReadError, policy: BadRows) -> bool {
+        if !error.is_row_error() || !policy.allow(self.bad_rows + 1) {
+            return false;
+        }
+        self.bad_rows += 1;
+        self.first_bad_row.get_or_insert_with(|| error.to_string());
+        true
+    }
+}
+
+impl Feed {
+    /// The rows of `reader`, called `name` in errors, through all of `encoders`; each makes at most `limit` examples.
+    pub fn new(
+        reader: Box<dyn Reader>,
+        encoders: Vec<Encoder>,
+        name: &str,
+        bad_rows: BadRows,
+        limit: Option<u64>,
+    ) -> Self {
+        let encoding = |encoder| Encoding { encoder, rows: 0, bad_rows: 0, first_bad_row: None };
+        Self {
+            reader,
+            encodings: encoders.into_iter().map(encoding).collect(),
+            name: if name == "-" { "standard input".to_owned() } else { name.to_owned() },
+            bad_rows,
+            limit,
+            row: Row::new(),
+            classes: Vec::new(),
+            over: false,
+        }
+    }
+
+    /// Error rate of always playing the class that turned out to be the commonest; `None` before the first class.
+    pub fn majority_error_rate(&self) -> Option<f64> {
+        let rows: u64 = self.classes.iter().sum();
+        let most = *self.classes.iter().max()?;
+        Some((rows - most) as f64 / rows as f64)
+    }
+
+    /// Makes the next batch; what was in `batch` is lost. False if nothing is left.
+    ///
+    /// # Errors
+    /// What cannot be read or learnt from. `batch` then has the rows before it.
+    pub(crate) fn fill(&mut self, batch: &mut Batch) -> Result<bool, FeedError> {
+        batch.0.resize_with(self.encodings.len(), Filled::default);
+        batch.0.iter_mut().for_each(|filled| filled.filled = 0);
+        let (mut rows, mut numbers) = (0, 0);
+        while rows < MOST_ROWS && numbers < MOST_NUMBERS && !self.over {
+            self.row(batch)?;
+            rows += 1;
+            let dense = self.encodings.first().is_some_and(|encoding| !encoding.encoder.sparse);
+            numbers += if dense { self.reader.columns().count() as usize } else { self.row.values().len() };
+        }
+        Ok(batch.0.iter().any(|filled| filled.filled > 0) || !self.over)
+    }
+
+    /// Reads a row into `batch`.
+    fn row(&mut self, batch: &mut Batch) -> Result<(), FeedError> {
+        let policy = self.bad_rows;
+        let thirsty = |encoding: &Encoding| self.limit != Some(encoding.rows);
+        if !self.encodings.iter().any(thirsty) {
+            self.over = true;
+            return Ok(());
+        }
+        match self.reader.read(&mut self.row) {
+            Ok(true) => {}
+            Ok(false) => {
+                self.over = true;
+                return Ok(());
+            }
+            Err(error) => {
+                let mut thirsty = self.encodings.iter_mut().filter(|encoding| thirsty(encoding));
+                if thirsty.all(|encoding| encoding.pass_over(&error, policy)) {
+                    return Ok(());
+                }
+                return Err(FeedError { error, encoder: None });
+            }
+        }
+        for (at, (encoding, filled)) in self.encodings.iter_mut().zip(&mut batch.0).enumerate() {
+            if self.limit == Some(encoding.rows) {
+                continue;
+            }
+            let example = filled.next();
+            let columns = encoding.encoder.columns;
+            let encoded = self.reader.columns().check_row(self.row.indices(), columns);
+            if let Err(what) = encoded.and_then(|()| encoding.encoder.encode(&self.row, example)) {
+                let error = row_error(&self.name, &self.row, what);
+                if !encoding.pass_over(&error, policy) {
+                    return Err(FeedError { error, encoder: Some(at) });
+                }
+                continue;
+            }
+            if at == 0
+                && let Some(label) = example.target().and_then(|target| target.label())
+            {
+                count(&mut self.classes, label);
+            }
+            filled.filled += 1;
+            encoding.rows += 1;
+        }
+        Ok(())
+    }
+}
+
+fn count(classes: &mut Vec<u64>, label: Label) {
+    if classes.len() <= label.index() {
+        classes.resize(label.index() + 1, 0);
+    }
+    classes[label.index()] += 1;
+}

@@ -1,0 +1,200 @@
+//! The loop: read, predict, score, update. Start reading here.
+
+use noregret::algorithm::Forecast;
+use noregret::example::{Label, Target};
+use noregret::learner::OnlineLearner;
+use noregret::prediction::{Prediction, draw};
+use noregret::rng::{Rng, Uniforms};
+
+use crate::encode::examples::Examples;
+use crate::encode::{Coming, Example};
+use crate::read::error::ReadError;
+use crate::run::delay::{Delay, Lateness};
+use crate::run::score::{RoundScore, Score};
+
+/// How a run goes.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// What the learner's output means.
+    pub forecast: Forecast,
+    /// By how many rounds labels are late.
+    pub delay: Lateness,
+    /// Whether rows may be read ahead of their turn, purely to be faster. Not where somebody waits for an answer
+    /// before sending the next row.
+    pub look_ahead: bool,
+    /// How many rounds the windowed scores are over.
+    pub window: usize,
+    /// Stop after this many rows.
+    pub limit: Option<u64>,
+    /// Seed of the drawn labels, for learners that randomise.
+    pub seed: u64,
+}
+
+/// One round, before anything is learnt from it.
+pub struct Outcome<'a> {
+    /// The example.
+    pub example: &'a Example,
+    /// What was predicted for it.
+    pub prediction: &'a Prediction,
+    /// The label that was played.
+    pub played: Label,
+    /// What turned out to be true; `None` if nobody says.
+    pub target: Option<Target<'a>>,
+    /// What the round adds to the scores; nothing without a target.
+    pub round: RoundScore,
+    /// The learner's certificate over the rounds before this one. Costs a pass over its state.
+    pub certificate: &'a dyn Fn() -> Option<f64>,
+    /// The theorem's bound on the regret over the rounds before this one.
+    pub bound: &'a dyn Fn() -> Option<f64>,
+    /// The weights of its members, see [`OnlineLearner::weights`].
+    pub weights: &'a dyn Fn() -> Vec<(String, f64)>,
+}
+
+/// Watches a run.
+pub trait Sink {
+    /// A row was predicted, and scored if it has a target.
+    ///
+    /// # Errors
+    /// What cannot be written: the run ends.
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()>;
+}
+
+/// Two observers, one after the other.
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.0.observe(outcome, score)?;
+        self.1.observe(outcome, score)
+    }
+}
+
+/// An observer that may be absent.
+impl<S: Sink> Sink for Option<S> {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.as_mut().map_or(Ok(()), |sink| sink.observe(outcome, score))
+    }
+}
+
+/// Several observers, or none.
+impl<S: Sink> Sink for Vec<S> {
+    fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.iter_mut().try_for_each(|sink| sink.observe(outcome, score))
+    }
+}
+
+/// Why a run ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The data could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The learner computes with infinities: nothing that it says has a meaning any more.
+    #[error("from row {0} on, the scores are not finite: parameters, values or weights are too large")]
+    NotFinite(u64),
+    /// An observer could not write.
+    #[error(transparent)]
+    Write(#[from] std::io::Error),
+}
+
+/// Predicts every example, scores the prediction once its target is seen, and only then learns from it.
+///
+/// # Errors
+/// What cannot be read or written. What was learnt until then is learnt.
+pub fn run<L: OnlineLearner + ?Sized>(
+    examples: &mut dyn Examples,
+    learner: &mut L,
+    sink: &mut dyn Sink,
+    options: &RunOptions,
+) -> Result<Score, RunError> {
+    let mut block = Block::new(if options.look_ahead { learner.lookahead() } else { 0 }, options.limit);
+    let mut prediction = learner.prediction();
+    let mut late = Delay::<Prediction>::new(options.delay, options.seed);
+    let mut score = Score::new(options.forecast, options.window);
+    let mut rng = Rng::new(options.seed, PLAY);
+    let mut row = 0;
+    while block.fill(examples)? {
+        learner.prepare(&Coming(block.examples()));
+        for example in block.examples() {
+            row += 1;
+            learner.predict(example.features(), &mut prediction);
+            if !prediction.is_finite() {
+                return Err(RunError::NotFinite(row));
+            }
+            let played = play(options.forecast, &prediction, &mut rng);
+            let target = example.target();
+            let mut round = RoundScore::default();
+            if let Some(target) = target {
+                round = RoundScore::new(options.forecast, &prediction, played, target);
+                score.add(round);
+            }
+            let certificate = || learner.certificate();
+            let bound = || learner.guarantee()?.regret_bound();
+            let weights = || learner.weights();
+            let outcome = Outcome {
+                example,
+                prediction: &prediction,
+                played,
+                target,
+                round,
+                certificate: &certificate,
+                bound: &bound,
+                weights: &weights,
+            };
+            sink.observe(&outcome, &score)?;
+            late.update(learner, example, &prediction);
+        }
+    }
+    late.drain(learner);
+    Ok(score)
+}
+
+/// The generator's stream from which played labels are drawn.
+pub(crate) const PLAY: u64 = 1;
+
+/// The label that is played: the most probable one, or one drawn by the probabilities.
+pub fn play(forecast: Forecast, at: &Prediction, uniforms: &mut dyn Uniforms) -> Label {
+    match forecast {
+        Forecast::RandomisedLabel => draw(&at.probabilities, uniforms.uniform()),
+        Forecast::Probabilities | Forecast::Label => at.top(),
+        Forecast::Value => Label(0),
+    }
+}
+
+/// The examples that are read before the learner sees the first of them.
+struct Block {
+    examples: Vec<Example>,
+    filled: usize,
+    left: Option<u64>,
+    /// An error that came up behind good rows: they are played first.
+    error: Option<ReadError>,
+}
+
+impl Block {
+    fn new(lookahead: usize, limit: Option<u64>) -> Self {
+        Self { examples: vec![Example::default(); lookahead.max(1)], filled: 0, left: limit, error: None }
+    }
+
+    /// Reads the next block. False at the end.
+    fn fill(&mut self, from: &mut dyn Examples) -> Result<bool, ReadError> {
+        self.filled = 0;
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        while self.filled < self.examples.len() && self.left != Some(0) {
+            match from.next(&mut self.examples[self.filled]) {
+                Ok(true) => self.filled += 1,
+                Ok(false) => break,
+                Err(error) if self.filled == 0 => return Err(error),
+                Err(error) => {
+                    self.error = Some(error);
+                    break;
+                }
+            }
+            self.left = self.left.map(|left| left - 1);
+        }
+        Ok(self.filled > 0)
+    }
+
+    fn examples(&self) -> &[Example] {
+        &self.examples[..self.filled]
+    }
+}

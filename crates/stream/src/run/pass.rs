@@ -1,0 +1,251 @@
+//! Many runs over one pass of the data: every row is read once, and every run learns as it would alone.
+//!
+//! A run is the loop of [`run`] or [`run_bandit_as`], unchanged, on a thread of its own that draws its examples from
+//! shared batches; the calling thread reads. As many of the threads work at a time as the caller allows, the others
+//! wait for a batch or for their turn, so that slow and fast learners share the cores without being assigned to them.
+//! Nothing is shared but the examples: the results are those of separate runs, bit for bit, however many threads.
+//! Memory beyond the learners': a few batches of about a MiB for each encoder.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use noregret::algorithm::AnyModel;
+
+use crate::encode::Example;
+use crate::encode::examples::Examples;
+use crate::read::error::ReadError;
+use crate::run::bandit::{Play, run_bandit_as};
+use crate::run::feed::{Batch, Feed, FeedError};
+use crate::run::full::{RunError, RunOptions, Sink, run};
+use crate::run::score::Score;
+
+/// Batches that may wait for a run.
+const WAITING: usize = 2;
+
+/// One of the runs of a pass.
+pub struct Entrant<S> {
+    /// The learner.
+    pub learner: AnyModel,
+    /// Which encoder of the [`Feed`] makes its examples.
+    pub encoder: usize,
+    /// How it runs.
+    pub options: RunOptions,
+    /// Under bandit feedback, the floor under the probabilities of labels, see [`Play::floor`].
+    pub floor: f64,
+    /// What watches it.
+    pub sink: S,
+}
+
+/// A run that is over.
+pub struct Finished<S> {
+    /// The learner, with all that it has learnt.
+    pub learner: AnyModel,
+    /// How well it did.
+    pub score: Score,
+    /// What watched it.
+    pub sink: S,
+    /// Time that it spent at work, by the clock of [`PassOptions`]: neither reading nor waiting.
+    pub worked: Duration,
+}
+
+/// How a pass goes.
+pub struct PassOptions<'a> {
+    /// How many runs work at a time, at least 1. Never changes a result.
+    pub threads: usize,
+    /// Time since any moment.
+    pub clock: &'a (dyn Fn() -> Duration + Sync),
+}
+
+/// Why a pass ended early.
+#[derive(Debug)]
+pub enum PassError {
+    /// The data could not be read.
+    Feed(FeedError),
+    /// Run `.0` failed; of several the one that failed in the earliest row.
+    Run(usize, RunError),
+    /// There are not enough threads for so many runs.
+    Threads(usize, io::Error),
+}
+
+/// Lets all of `entrants` run over the rows of `feed`, and returns them in order. `progress` is told the batches' rows as
+/// they are read, a little ahead of the runs.
+///
+/// # Panics
+/// If one of them follows experts: a stream of rows has none.
+///
+/// # Errors
+/// The first error in the order of rows ends all of the runs. Which one that is does not depend on the threads.
+pub fn pass<S: Sink + Send>(
+    feed: &mut Feed,
+    entrants: Vec<Entrant<S>>,
+    options: &PassOptions<'_>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<Finished<S>>, PassError> {
+    let turns = Turns { free: Mutex::new(options.threads.max(1)), given: Condvar::new() };
+    let failed = &AtomicBool::new(false);
+    let count = entrants.len();
+    let (fed, runs) = thread::scope(|scope| -> Result<_, PassError> {
+        let (mut senders, mut threads) = (Vec::new(), Vec::new());
+        for entrant in entrants {
+            let (sender, batches) = sync_channel(WAITING);
+            let turn = Turn { turns: &turns, clock: options.clock, since: None, worked: Duration::ZERO };
+            let share = Share { batches, batch: Arc::default(), at: 0, encoder: entrant.encoder, turn };
+            // Without senders, the threads that are there come to their end.
+            let thread = thread::Builder::new()
+                .spawn_scoped(scope, move || entrant.learn(share, failed))
+                .map_err(|error| PassError::Threads(count, error))?;
+            senders.push(sender);
+            threads.push(thread);
+        }
+        let fed = send(feed, senders, failed, progress);
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        Ok((fed, threads.into_iter().map(join).collect::<Vec<_>>()))
+    })?;
+    // All runs had the rows before any error, so the earliest one has come up in any case.
+    let row = |error: &RunError| if let RunError::NotFinite(row) = error { *row } else { u64::MAX };
+    let mut finished = Vec::with_capacity(count);
+    let mut first: Option<(usize, RunError)> = None;
+    for (at, run) in runs.into_iter().enumerate() {
+        match run {
+            Ok(run) => finished.push(run),
+            Err(error) if first.as_ref().is_none_or(|(_, first)| row(&error) < row(first)) => {
+                first = Some((at, error));
+            }
+            Err(_) => {}
+        }
+    }
+    match (first, fed) {
+        (Some((at, error)), _) => Err(PassError::Run(at, error)),
+        (None, Err(error)) => Err(PassError::Feed(error)),
+        (None, Ok(())) => Ok(finished),
+    }
+}
+
+/// Reads until the end, an error, or the failure of a run, and sends every batch to all.
+fn send(
+    feed: &mut Feed,
+    senders: Vec<SyncSender<Arc<Batch>>>,
+    failed: &AtomicBool,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), FeedError> {
+    let mut pool: Vec<Arc<Batch>> = Vec::new();
+    loop {
+        let free = pool.iter().position(|batch| Arc::strong_count(batch) == 1);
+        let mut batch = free.map_or_else(Arc::default, |at| pool.swap_remove(at));
+        let filled = feed.fill(Arc::get_mut(&mut batch).expect("nobody else holds it"));
+        if let Ok(false) = filled {
+            return Ok(());
+        }
+        progress(batch.examples(0).len() as u64);
+        for sender in &senders {
+            // A run that is over wants no more.
+            let _ = sender.send(Arc::clone(&batch));
+        }
+        filled?;
+        if failed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        pool.push(batch);
+    }
+}
+
+impl<S: Sink> Entrant<S> {
+    fn learn(self, mut share: Share<'_>, failed: &AtomicBool) -> Result<Finished<S>, RunError> {
+        let Self { mut learner, options, floor, mut sink, .. } = self;
+        let score = match &mut learner {
+            AnyModel::Full(learner) => run(&mut share, learner.as_mut(), &mut sink, &options),
+            AnyModel::Bandit(learner) => {
+                let mut play = Play { floor, ..Play::new(options.seed) };
+                run_bandit_as(&mut share, learner.as_mut(), &mut sink, &options, &mut play, None)
+            }
+        };
+        share.turn.give();
+        let worked = share.turn.worked;
+        match score {
+            Ok(score) => Ok(Finished { learner, score, sink, worked }),
+            Err(error) => {
+                failed.store(true, Ordering::Relaxed);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The examples of one run.
+struct Share<'a> {
+    batches: Receiver<Arc<Batch>>,
+    batch: Arc<Batch>,
+    /// The next example of the batch.
+    at: usize,
+    encoder: usize,
+    turn: Turn<'a>,
+}
+
+impl Examples for Share<'_> {
+    fn next(&mut self, out: &mut Example) -> Result<bool, ReadError> {
+        loop {
+            if let Some(example) = self.batch.examples(self.encoder).get(self.at) {
+                out.copy_from(example);
+                self.at += 1;
+                return Ok(true);
+            }
+            // A turn is for work; whoever waits for a batch, or has had one, lets others go ahead.
+            self.turn.give();
+            let batch = self.batches.recv();
+            self.turn.take();
+            self.at = 0;
+            let over = batch.is_err();
+            self.batch = batch.unwrap_or_default();
+            if over {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// How many more runs may work.
+struct Turns {
+    free: Mutex<usize>,
+    given: Condvar,
+}
+
+/// The turn of a run, which gives it back when it is dropped.
+struct Turn<'a> {
+    turns: &'a Turns,
+    clock: &'a (dyn Fn() -> Duration + Sync),
+    /// When it was taken.
+    since: Option<Duration>,
+    worked: Duration,
+}
+
+impl Turn<'_> {
+    fn take(&mut self) {
+        let free = self.turns.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = self.turns.given.wait_while(free, |free| *free == 0);
+        *wait.unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.since = Some((self.clock)());
+    }
+
+    fn give(&mut self) {
+        if let Some(since) = self.since.take() {
+            self.worked += (self.clock)().saturating_sub(since);
+            *self.turns.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            self.turns.given.notify_one();
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.give();
+    }
+}
+
+#[cfg(test)]
+mod tests;

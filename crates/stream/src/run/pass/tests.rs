@@ -1,0 +1,194 @@
+use std::time::Instant;
+
+use noregret::algorithm::Forecast;
+use noregret::param::Values;
+use noregret::problem::Problem;
+use noregret::registry::find;
+
+use super::*;
+use crate::encode::examples::{BadRows, ReadExamples};
+use crate::encode::labels::Labels;
+use crate::encode::scale::{Scaler, Scaling};
+use crate::encode::{Encoder, LargeRow};
+use crate::read::options::ReadOptions;
+use crate::read::reader::{Reader, from_read};
+use crate::run::bandit::run_bandit;
+use crate::run::delay::Lateness;
+use crate::run::full::Outcome;
+
+/// All that a run predicted and played.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Diary(Vec<(Vec<f64>, u32)>);
+
+impl Sink for Diary {
+    fn observe(&mut self, outcome: &Outcome<'_>, _: &Score) -> io::Result<()> {
+        self.0.push((outcome.prediction.scores.clone(), outcome.played.0));
+        Ok(())
+    }
+}
+
+/// Rows of three classes and two features; every 50th weighs 2, which some learners do not take.
+fn text(rows: usize) -> String {
+    let row = |at: usize| {
+        let class = at / 3 % 3;
+        let weight = if at % 50 == 49 { " 2" } else { "" };
+        let noise = (at * 7919 % 101) as f64 / 50.0 - 1.0;
+        format!("{}{weight} | a:{} b:{}\n", class + 1, class as f64 - 1.0 + noise, noise * noise)
+    };
+    (0..rows).map(row).collect()
+}
+
+fn reader(rows: usize) -> Box<dyn Reader> {
+    let options = ReadOptions { hash_bits: None, ..ReadOptions::default() };
+    from_read(Box::new(io::Cursor::new(text(rows))), "a.vw", &options).expect("a readable stream")
+}
+
+/// A learner, what makes its examples, and how it runs.
+fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, RunOptions) {
+    let entry = find(name).expect("known");
+    let values: Values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+    let problem = Problem::new(3, 3).with_radius(3.0).with_horizon(5000);
+    let learner = entry.make_any(&values, problem, seed).expect("valid");
+    let encoder = Encoder {
+        classes: 3,
+        labels: ["1", "2", "3"].into_iter().collect::<Labels>(),
+        scaler: Scaler::new(Scaling::MaxAbs),
+        intercept: true,
+        sparse: false,
+        columns: 2,
+        accepts: entry.about.accepts,
+        votes: false,
+        large_row: LargeRow::Warn,
+        radius: 3.0,
+        large_rows: 0,
+    };
+    let forecast = learner.about().forecast;
+    let options =
+        RunOptions { forecast, delay: Lateness::Fixed(3), look_ahead: true, window: 100, limit: None, seed };
+    (learner, encoder, options)
+}
+
+/// A learner, its parameters, and its seed.
+type Run = (&'static str, &'static [(&'static str, &'static str)], u64);
+
+const RUNS: [Run; 7] = [
+    ("folklore", &[], 0),
+    ("ogd", &[("rate", "0.3")], 0),
+    ("soba", &[("exploration", "0.1")], 0),
+    ("soba", &[("exploration", "0.1")], 1),
+    ("perceptron", &[], 0),
+    ("gaptron-hinge", &[("mode", "bandit")], 5),
+    ("ons", &[], 0),
+];
+
+/// The runs of [`RUNS`], with an encoder of their own each.
+fn entrants(limit: Option<u64>) -> (Vec<Entrant<Diary>>, Vec<Encoder>) {
+    let (mut entrants, mut encoders) = (vec![], vec![]);
+    for (at, (name, values, seed)) in RUNS.into_iter().enumerate() {
+        let (learner, encoder, options) = make(name, values, seed);
+        let options = RunOptions { limit, ..options };
+        entrants.push(Entrant { learner, encoder: at, options, floor: 0.0, sink: Diary::default() });
+        encoders.push(encoder);
+    }
+    (entrants, encoders)
+}
+
+fn together(
+    rows: usize,
+    threads: usize,
+    policy: BadRows,
+    limit: Option<u64>,
+) -> Result<(Vec<Finished<Diary>>, Feed), PassError> {
+    let (entrants, encoders) = entrants(limit);
+    let mut feed = Feed::new(reader(rows), encoders, "a.vw", policy, limit);
+    let started = Instant::now();
+    let options = PassOptions { threads, clock: &|| started.elapsed() };
+    pass(&mut feed, entrants, &options, &mut |_| {}).map(|finished| (finished, feed))
+}
+
+fn alone(at: usize, rows: usize, policy: BadRows, limit: Option<u64>) -> (Diary, Score, ReadExamples) {
+    let (name, values, seed) = RUNS[at];
+    let (learner, encoder, options) = make(name, values, seed);
+    let options = RunOptions { limit, ..options };
+    let mut examples = ReadExamples::new(reader(rows), encoder, "a.vw", policy);
+    let mut diary = Diary::default();
+    let score = match learner {
+        AnyModel::Full(mut learner) => run(&mut examples, learner.as_mut(), &mut diary, &options),
+        AnyModel::Bandit(mut learner) => run_bandit(&mut examples, learner.as_mut(), &mut diary, &options),
+    };
+    (diary, score.expect("readable rows"), examples)
+}
+
+/// With threads to spare, one for all, and fewer than runs; over many batches, and with bad rows that are bad for some.
+#[test]
+fn every_run_is_what_it_would_be_alone() {
+    const ROWS: usize = 5000;
+    for (threads, limit) in [(1, None), (2, None), (20, None), (2, Some(1500))] {
+        let (finished, feed) = together(ROWS, threads, BadRows::Skip, limit).expect("readable rows");
+        assert_eq!(finished.len(), RUNS.len());
+        for (at, together) in finished.into_iter().enumerate() {
+            let (diary, score, examples) = alone(at, ROWS, BadRows::Skip, limit);
+            assert_eq!(together.learner.about().name, RUNS[at].0, "in order");
+            assert!(together.sink == diary, "{}: not the same predictions", RUNS[at].0);
+            assert_eq!(together.score.rates(), score.rates());
+            assert_eq!(together.score.window_rates(), score.window_rates());
+            let encoding = &feed.encodings[at];
+            assert_eq!(encoding.bad_rows, examples.bad_rows(), "{}", RUNS[at].0);
+            assert_eq!(encoding.first_bad_row.as_deref(), examples.first_bad_row());
+            assert_eq!(encoding.encoder.large_rows, examples.encoder.large_rows);
+        }
+    }
+}
+
+#[test]
+fn the_commonest_class_is_counted() {
+    let (_, feed) = together(10, 2, BadRows::Skip, None).expect("readable rows");
+    // Classes 1 1 1 2 2 2 3 3 3 1.
+    assert_eq!(feed.majority_error_rate(), Some(0.6));
+}
+
+#[test]
+fn a_row_that_one_learner_refuses_ends_all_and_names_it() {
+    for threads in [1, 3] {
+        let Err(PassError::Feed(error)) = together(5000, threads, BadRows::Fail, None) else {
+            panic!("gaptron takes no weights")
+        };
+        assert!(error.error.to_string().contains("a.vw:50: the row has weight 2"), "{}", error.error);
+        let refusing = error.encoder.expect("the reader has nothing against weights");
+        assert!(!find(RUNS[refusing].0).expect("known").about.accepts.weights);
+    }
+}
+
+/// Of several that fail, the first in the order of rows is named, and no error is lost to a later one of the data.
+#[test]
+fn the_earliest_error_wins() {
+    for threads in [1, 2, 8] {
+        let (mut entrants, mut encoders) = (vec![], vec![]);
+        for rate in ["0.1", "1e308", "1e306", "0.2"] {
+            let (learner, encoder, options) = make("ogd", &[("rate", rate), ("ball", "none")], 0);
+            entrants.push(Entrant { learner, encoder: 0, options, floor: 0.0, sink: Diary::default() });
+            encoders = vec![encoder];
+        }
+        let mut feed = Feed::new(reader(40_000), encoders, "a.vw", BadRows::Skip, None);
+        let options = PassOptions { threads, clock: &|| Duration::ZERO };
+        let mut read = 0;
+        let result = pass(&mut feed, entrants, &options, &mut |rows| read += rows);
+        let Err(PassError::Run(1, RunError::NotFinite(row))) = result else { panic!("{:?}", result.err()) };
+        assert!((1..50).contains(&row), "{row}");
+        assert!(read < 20_000, "the rest need not be read: {read}");
+    }
+}
+
+#[test]
+fn forecasts_are_those_of_the_learners() {
+    let (finished, _) = together(100, 2, BadRows::Skip, None).expect("readable rows");
+    let randomised = |run: &Finished<Diary>| run.learner.about().forecast == Forecast::RandomisedLabel;
+    assert_eq!(finished.iter().filter(|run| randomised(run)).count(), 3);
+    assert!(
+        finished.iter().filter(|run| randomised(run)).all(|run| run
+            .score
+            .rates()
+            .expected_error_rate
+            .is_some())
+    );
+}

@@ -1,0 +1,84 @@
+//! Merging saved models: what their learners have learnt adds up, and what turns rows into examples must agree.
+
+use noregret::algorithm::{AnyModel, Model};
+use noregret::merge::{Merge, MergeError, merge as merge_learners};
+
+use crate::encode::labels::Labels;
+use crate::read::options::Schema;
+use crate::save::saved::Saved;
+
+/// Merges models that were trained on parts of the data, see [`noregret::merge`].
+///
+/// They must agree in format and columns, classes, scaling and intercept; some may not have met the last classes or columns
+/// yet. Scaling statistics become those of all rows together. That is exact, but shards whose scaling adapts
+/// ([`Scaling::adapts`](crate::encode::scale::Scaling::adapts)) have added up rows in different units: their merger is approximate.
+///
+/// # Errors
+/// If the models do not match, or their learner cannot be merged.
+pub fn merge(mut parts: Vec<Saved>, how: Merge) -> Result<Saved, MergeError> {
+    if let Some(part) = parts.iter().find(|part| matches!(part.learner, AnyModel::Bandit(_))) {
+        return Err(MergeError::Unsupported(part.learner.about().name));
+    }
+    let (first, others) = parts.split_first_mut().ok_or(MergeError::Nothing)?;
+    for (part, other) in (1..).zip(others) {
+        first.take_in(other).map_err(|(what, found, needed)| MergeError::Mismatch {
+            part,
+            what: what.to_owned(),
+            found,
+            needed,
+        })?;
+    }
+    let learners = parts.iter().map(|part| match &part.learner {
+        AnyModel::Full(learner) => Ok(&**learner),
+        other => Err(MergeError::Unsupported(other.about().name)),
+    });
+    let learner = merge_learners(&learners.collect::<Result<Vec<&dyn Model>, _>>()?, how)?;
+    let mut merged = parts.swap_remove(0);
+    merged.encoder.radius = learner.problem().radius.unwrap_or(f64::INFINITY);
+    Ok(Saved { learner: AnyModel::Full(learner), ..merged })
+}
+
+/// What differs, its value, and the value that was needed.
+type Difference = (&'static str, String, String);
+
+impl Saved {
+    /// Extends everything around the learner by what `other` knows.
+    fn take_in(&mut self, other: &Saved) -> Result<(), Difference> {
+        let (mine, theirs) = (&mut self.encoder, &other.encoder);
+        if mine.scaler.scaling() != theirs.scaler.scaling() {
+            return Err(("scaling", theirs.scaler.scaling().to_string(), mine.scaler.scaling().to_string()));
+        }
+        if mine.intercept != theirs.intercept {
+            return Err(("intercept", theirs.intercept.to_string(), mine.intercept.to_string()));
+        }
+        if mine.columns != theirs.columns {
+            return Err(("columns", theirs.columns.to_string(), mine.columns.to_string()));
+        }
+        if mine.labels.iter().zip(theirs.labels.iter()).any(|(mine, theirs)| mine != theirs) {
+            return Err(("labels", listed(&theirs.labels), listed(&mine.labels)));
+        }
+        let columns = self.schema.columns.joined(&other.schema.columns);
+        let Some(columns) = columns else {
+            return Err(("columns", json(&other.schema.columns), json(&self.schema.columns)));
+        };
+        let without_columns = |schema: &Schema| Schema { columns: columns.clone(), ..schema.clone() };
+        let schema = without_columns(&self.schema);
+        if schema != without_columns(&other.schema) {
+            return Err(("data", json(&other.schema), json(&self.schema)));
+        }
+        self.schema = schema;
+        if theirs.labels.len() > mine.labels.len() {
+            mine.labels = theirs.labels.clone();
+        }
+        mine.scaler.add(&theirs.scaler);
+        Ok(())
+    }
+}
+
+fn listed(labels: &Labels) -> String {
+    labels.iter().collect::<Vec<_>>().join(", ")
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("plain data")
+}

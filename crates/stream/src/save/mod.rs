@@ -1,0 +1,7 @@
+//! A model with everything around it that the next row needs; several made one.
+
+pub mod merge;
+mod saved;
+
+pub(crate) use saved::Encoding;
+pub use saved::{Forecaster, Frozen, Saved};

@@ -1,0 +1,280 @@
+//! A model with everything around it that the next row needs: classes, columns, scaling.
+
+use noregret::algorithm::{About, AnyModel, BanditModel, Model};
+use noregret::batch::online_to_batch::Average;
+use noregret::example::Features;
+use noregret::learner::{Classes, Feedback, Predictor};
+use noregret::model::{Archive, Data, ModelError, Numbers};
+use noregret::param::Values;
+use noregret::prediction::{Decision, Prediction};
+use noregret::problem::Problem;
+use noregret::rng::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::encode::labels::Labels;
+use crate::encode::scale::{Scaler, Scaling};
+use crate::encode::{Encoder, LargeRow};
+use crate::read::options::Schema;
+
+/// The tensor of the generator's position.
+const GENERATOR: &str = "play/generator";
+
+/// A learner and what turns rows into its examples.
+pub struct Saved {
+    /// The learner, of either kind of feedback.
+    pub learner: AnyModel,
+    /// The encoder, in the state after the last row.
+    pub encoder: Encoder,
+    /// How the data is read.
+    pub schema: Schema,
+    /// What the labels of a bandit learner are drawn with, in the state after the last draw.
+    pub generator: Option<Rng>,
+}
+
+/// The encoder's part that is no tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Encoding {
+    pub(crate) scaling: Scaling,
+    pub(crate) intercept: bool,
+    pub(crate) sparse: bool,
+    pub(crate) columns: usize,
+}
+
+impl Encoding {
+    /// That of `encoder`.
+    pub(crate) fn of(encoder: &Encoder) -> Self {
+        Self {
+            scaling: encoder.scaler.scaling(),
+            intercept: encoder.intercept,
+            sparse: encoder.sparse,
+            columns: encoder.columns,
+        }
+    }
+
+    /// The encoder of a learner of `problem`, with classes and scaling as they stand.
+    ///
+    /// # Errors
+    /// If they do not fit the learner.
+    pub(crate) fn encoder(
+        self,
+        about: &About,
+        problem: &Problem,
+        labels: Labels,
+        scaler: Scaler,
+    ) -> Result<Encoder, ModelError> {
+        let classes = if about.accepts.classes == Classes::Real { 0 } else { problem.classes };
+        if labels.len() > classes
+            || self.columns.checked_add(usize::from(self.intercept)) != Some(problem.features)
+        {
+            return Err(ModelError::Damaged("its classes or columns do not fit its learner".to_owned()));
+        }
+        Ok(Encoder {
+            labels,
+            classes,
+            scaler,
+            intercept: self.intercept,
+            sparse: self.sparse && self.scaling != Scaling::Standard,
+            columns: self.columns,
+            accepts: about.accepts,
+            votes: noregret::registry::find(about.name)
+                .is_ok_and(|entry| entry.feedback == Feedback::Experts),
+            large_row: LargeRow::default(),
+            radius: problem.radius.unwrap_or(f64::INFINITY),
+            large_rows: 0,
+        })
+    }
+}
+
+impl Saved {
+    /// The model file's contents.
+    pub fn archive(&mut self) -> Archive {
+        let mut archive = Archive::of_any(&mut self.learner);
+        surround(&mut archive, &self.encoder, &self.schema);
+        if let Some(generator) = &self.generator {
+            let data = Data::Count(generator.state().to_vec());
+            archive.set_tensor(GENERATOR, Numbers { shape: vec![4], data });
+        }
+        archive
+    }
+
+    /// The model of a file's contents, ready to continue.
+    ///
+    /// # Errors
+    /// If the contents are damaged or contradict each other, or are those of an average, which cannot continue.
+    pub fn from_archive(archive: &Archive) -> Result<Self, ModelError> {
+        let learner = archive.any_model()?;
+        let (encoder, schema) = surroundings(archive, learner.about(), learner.problem())?;
+        let generator = match archive.tensor(GENERATOR).map(|tensor| &tensor.data) {
+            Err(_) => None,
+            Ok(Data::Count(words)) if words.len() == 4 => {
+                Some(Rng::from_state([words[0], words[1], words[2], words[3]]))
+            }
+            Ok(_) => return Err(ModelError::Damaged(format!("tensor '{GENERATOR}' is no generator"))),
+        };
+        Ok(Self { learner, encoder, schema, generator })
+    }
+}
+
+/// What predicts and learns no more.
+pub enum Forecaster {
+    /// Snapshots of one learner; a model that was saved to be continued is one alone.
+    Average(Average<Box<dyn Model>>),
+    /// A bandit learner: its probabilities are those that its labels are drawn with.
+    Bandit(Box<dyn BanditModel>),
+}
+
+impl Forecaster {
+    /// The description of its algorithm.
+    pub fn about(&self) -> &'static About {
+        match self {
+            Self::Average(average) => average.members()[0].about(),
+            Self::Bandit(learner) => learner.about(),
+        }
+    }
+
+    /// The parameters in use, by name.
+    pub fn values(&self) -> Values {
+        match self {
+            Self::Average(average) => average.members()[0].values(),
+            Self::Bandit(learner) => learner.values(),
+        }
+    }
+
+    /// The problem that it was made for.
+    pub fn problem(&self) -> &Problem {
+        match self {
+            Self::Average(average) => average.problem(),
+            Self::Bandit(learner) => learner.problem(),
+        }
+    }
+
+    /// Rounds that the learner, or each of its snapshots, has learnt.
+    pub fn rounds(&self) -> Vec<u64> {
+        use noregret::learner::OnlineLearner as _;
+        match self {
+            Self::Average(average) => average.members().iter().map(|member| member.rounds()).collect(),
+            Self::Bandit(learner) => vec![learner.rounds()],
+        }
+    }
+
+    /// What the learner tells of itself, by name; of snapshots, the first one's.
+    pub fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+        use noregret::learner::OnlineLearner as _;
+        match self {
+            Self::Average(average) => average.members()[0].numbers(),
+            Self::Bandit(_) => Vec::new(),
+        }
+    }
+
+    /// The weights of the learner's members, by their names; of snapshots, the first one's.
+    pub fn weights(&self) -> Vec<(String, f64)> {
+        use noregret::learner::OnlineLearner as _;
+        match self {
+            Self::Average(average) => average.members()[0].weights(),
+            Self::Bandit(_) => Vec::new(),
+        }
+    }
+
+    /// Buffers for [`Forecaster::predict`].
+    pub fn prediction(&self) -> Prediction {
+        match self {
+            Self::Average(average) => average.prediction(),
+            Self::Bandit(learner) => Prediction::sized(learner.problem().classes, 0),
+        }
+    }
+
+    /// Writes scores and probabilities for `x` to `out`; `room` is any decision, reused from row to row.
+    pub fn predict(&self, x: Features<'_>, out: &mut Prediction, room: &mut Decision) {
+        match self {
+            Self::Average(average) => average.predict(x, out),
+            Self::Bandit(learner) => {
+                learner.predict(x, room);
+                out.scores.clone_from(&room.scores);
+                out.probabilities.clone_from(&room.distribution);
+            }
+        }
+    }
+}
+
+/// What predicts and learns no more, and what turns rows into its examples: rows are scaled by what all of the stream has
+/// shown, whenever the snapshots were taken.
+pub struct Frozen {
+    /// What predicts.
+    pub predictor: Forecaster,
+    /// The encoder, in the state after the last row.
+    pub encoder: Encoder,
+    /// How the data is read.
+    pub schema: Schema,
+}
+
+impl Frozen {
+    /// The model file's contents. A single snapshot makes an ordinary model file.
+    pub fn archive(&mut self) -> Archive {
+        let mut archive = match &mut self.predictor {
+            Forecaster::Average(average) => average.archive(),
+            Forecaster::Bandit(learner) => Archive::of_bandit(learner.as_mut()),
+        };
+        surround(&mut archive, &self.encoder, &self.schema);
+        archive
+    }
+
+    /// What a file's contents predict with, whether it is an average or a model that could be continued.
+    ///
+    /// # Errors
+    /// If the contents are damaged or contradict each other.
+    pub fn from_archive(archive: &Archive) -> Result<Self, ModelError> {
+        let predictor = match archive.any_model() {
+            Ok(AnyModel::Bandit(learner)) => Forecaster::Bandit(learner),
+            Ok(other) => Forecaster::Average(Average::new(vec![other.full()?])),
+            Err(ModelError::Average) => Forecaster::Average(Average::from_archive(archive)?),
+            Err(error) => return Err(error),
+        };
+        let (encoder, schema) = surroundings(archive, predictor.about(), predictor.problem())?;
+        Ok(Self { predictor, encoder, schema })
+    }
+}
+
+/// Writes what stands around a learner.
+fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
+    archive.set_text("labels", json(&encoder.labels));
+    // Refused rows may have named columns that the learner has no room for.
+    let columns = schema.columns.clone().first(u32::try_from(encoder.columns).unwrap_or(u32::MAX));
+    archive.set_text("schema", json(&Schema { columns, ..schema.clone() }));
+    archive.set_text("encoding", json(&Encoding::of(encoder)));
+    let (rows, first, second) = encoder.scaler.state();
+    let real = |data: &[f64]| Numbers { shape: vec![data.len()], data: Data::Real(data.to_vec()) };
+    archive.set_tensor("scaling/first", real(first));
+    archive.set_tensor("scaling/second", real(second));
+    archive.set_tensor("scaling/rows", Numbers { shape: vec![1], data: Data::Count(vec![rows]) });
+}
+
+/// Reads what stands around a learner of `problem`.
+fn surroundings(
+    archive: &Archive,
+    about: &About,
+    problem: &Problem,
+) -> Result<(Encoder, Schema), ModelError> {
+    let labels: Labels = archive.json("labels")?;
+    let schema: Schema = archive.json("schema")?;
+    let encoding: Encoding = archive.json("encoding")?;
+    let list = |name: &str| match &archive.tensor(name)?.data {
+        Data::Real(data) if data.len() <= encoding.columns => Ok(data.clone()),
+        _ => Err(ModelError::Damaged(format!("tensor '{name}' does not fit {} columns", encoding.columns))),
+    };
+    let rows = match archive.tensor("scaling/rows")?.data {
+        Data::Count(ref rows) if rows.len() == 1 => rows[0],
+        _ => return Err(ModelError::Damaged("tensor 'scaling/rows' is no counter".to_owned())),
+    };
+    let (first, second) = (list("scaling/first")?, list("scaling/second")?);
+    let standard = encoding.scaling == Scaling::Standard;
+    if second.len() != if standard { first.len() } else { 0 } || second.iter().any(|squares| *squares < 0.0) {
+        return Err(ModelError::Damaged("its scaling contradicts itself".to_owned()));
+    }
+    let scaler = Scaler::from_state(encoding.scaling, rows, first, second);
+    Ok((encoding.encoder(about, problem, labels, scaler)?, schema))
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("plain data")
+}

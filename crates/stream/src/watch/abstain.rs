@@ -1,0 +1,237 @@
+//! Abstention: no answer where the forecast is unsure, and what that buys.
+//!
+//! A rule on forecasts of probabilities, whatever learner makes them: it looks at the largest probability, decides whether to
+//! answer, and never keeps the learner from learning. The risk is the error rate among the rounds that were answered.
+//!
+//! * [`Rule::Cost`]: no answer where an answer is more likely to be wrong than abstaining costs (Chow 1970), which is best
+//!   as far as the probabilities are right.
+//! * [`Rule::Own`]: as learners decide that abstain by themselves; counted in expectation, not drawn.
+//! * [`Rule::Rate`]: no answer below a threshold $\theta$ on the log-odds of the largest probability, which goes up by
+//!   [`STEP`] $\cdot r$ after an answer and down by [`STEP`] $\cdot (1 - r)$ after none. As log-odds are clipped to
+//!   [-10, 30], $\theta$ stays within a step of that, and its changes add up: on *every* stream the rate of abstaining is
+//!   within $61 / T$ of $r$ after $T$ rounds.
+
+use noregret::prediction::Prediction;
+use serde::Serialize;
+
+use crate::run::score::Score;
+use crate::run::{Outcome, Sink};
+
+/// Step of the threshold, in log-odds.
+pub const STEP: f64 = 0.5;
+
+/// Log-odds are clipped to this range, and counted in cells of width 1/20.
+const LEAST: f64 = -10.0;
+const LARGEST: f64 = 30.0;
+const CELLS: usize = 800;
+
+/// When to abstain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// Abstaining costs this, an error 1; in [0, 1].
+    Cost(f64),
+    /// Abstain in this fraction of the rounds, in [0, 1).
+    Rate(f64),
+    /// With the probability that the learner gives, [`Prediction::abstain`]; abstaining costs this, an error 1.
+    Own(f64),
+}
+
+/// Watches a run, and abstains in its place.
+#[derive(Clone, Debug)]
+pub struct Abstention {
+    rule: Rule,
+    threshold: f64,
+    rounds: u64,
+    answered: f64,
+    /// Errors among the answers.
+    errors: f64,
+    /// Rounds and errors by log-odds.
+    cells: Vec<(u64, f64)>,
+}
+
+/// A point of the coverage-risk curve: the most confident rounds, and how often their labels were wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Fraction of the rounds.
+    pub coverage: f64,
+    /// Error rate among them.
+    pub risk: f64,
+}
+
+/// What abstaining came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// `cost`, `rate` or `own`.
+    pub rule: &'static str,
+    /// The cost or the rate asked for.
+    pub asked: f64,
+    /// Fraction of the rounds that were answered.
+    pub coverage: f64,
+    /// Rounds that were answered; those to be expected, where the learner abstains by itself.
+    #[serde(serialize_with = "crate::run::score::whole")]
+    pub answered: f64,
+    /// Error rate among them; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk: Option<f64>,
+    /// Mean over all rounds of the error if answered and the cost if not, under a cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_cost: Option<f64>,
+    /// What is proved of it, or that nothing is.
+    pub guarantee: String,
+    /// Risk against coverage in steps of about 1 %, the most confident rounds first, thresholds chosen in hindsight.
+    pub curve: Vec<Point>,
+}
+
+/// Log-odds of the largest probability, clipped.
+fn confidence(at: &Prediction) -> f64 {
+    let p = at.probabilities[at.top().index()];
+    (p / (1.0 - p)).ln().clamp(LEAST, LARGEST)
+}
+
+impl Abstention {
+    /// No rounds yet.
+    pub fn new(rule: Rule) -> Self {
+        Self { rule, threshold: 0.0, rounds: 0, answered: 0.0, errors: 0.0, cells: vec![(0, 0.0); CELLS + 1] }
+    }
+
+    /// The probability of an answer with the forecast `at`: 0 or 1 for rules that draw nothing.
+    pub fn answers(&self, at: &Prediction) -> f64 {
+        let yes = match self.rule {
+            Rule::Cost(cost) => 1.0 - at.probabilities[at.top().index()] <= cost,
+            Rule::Rate(_) => confidence(at) >= self.threshold,
+            Rule::Own(_) => return 1.0 - at.abstain,
+        };
+        f64::from(u8::from(yes))
+    }
+
+    /// A round in which `at` was forecast and whose answer is wrong by `error`, in [0, 1].
+    pub fn add(&mut self, at: &Prediction, error: f64) {
+        let answered = self.answers(at);
+        self.rounds += 1;
+        self.answered += answered;
+        self.errors += answered * error;
+        if let Rule::Rate(rate) = self.rule {
+            self.threshold += STEP * (rate - (1.0 - answered));
+        }
+        let cell = ((confidence(at) - LEAST) / (LARGEST - LEAST) * CELLS as f64) as usize;
+        self.cells[cell].0 += 1;
+        self.cells[cell].1 += error;
+    }
+
+    /// The sums as they stand.
+    pub fn report(&self) -> Report {
+        let rounds = self.rounds.max(1) as f64;
+        let missing = self.rounds as f64 - self.answered;
+        let (rule, asked, guarantee) = match self.rule {
+            Rule::Cost(cost) => {
+                ("cost", cost, "none: the rule is best as far as the probabilities are right".to_owned())
+            }
+            Rule::Rate(rate) => {
+                let within = (61.0 / rounds).min(1.0);
+                ("rate", rate, format!("the rate is within {within:.5} of {rate}; none for the risk"))
+            }
+            Rule::Own(cost) => ("own", cost, "none".to_owned()),
+        };
+        Report {
+            rule,
+            asked,
+            coverage: self.answered / rounds,
+            answered: self.answered,
+            risk: (self.answered > 0.0).then(|| self.errors / self.answered),
+            mean_cost: (rule != "rate").then(|| (self.errors + missing * asked) / rounds),
+            guarantee,
+            curve: self.curve(),
+        }
+    }
+
+    /// Risk against coverage in steps of about 1 %, as in [`Report::curve`].
+    pub fn curve(&self) -> Vec<Point> {
+        let mut curve: Vec<Point> = Vec::new();
+        let (mut rounds, mut errors) = (0, 0.0);
+        for (count, wrong) in self.cells.iter().rev().filter(|(count, _)| *count > 0) {
+            rounds += count;
+            errors += wrong;
+            let coverage = rounds as f64 / self.rounds as f64;
+            let last = curve.last().map_or(0.0, |point| point.coverage);
+            if coverage >= last + 0.01 || rounds == self.rounds {
+                curve.push(Point { coverage, risk: errors / rounds as f64 });
+            }
+        }
+        curve
+    }
+}
+
+impl Sink for Abstention {
+    fn observe(&mut self, outcome: &Outcome<'_>, _score: &Score) -> std::io::Result<()> {
+        if outcome.target.is_some() {
+            // Who abstains by itself answers with its best label, whatever was drawn.
+            let own = matches!(self.rule, Rule::Own(_));
+            let error = if own { outcome.round.greedy_error } else { outcome.round.error };
+            self.add(outcome.prediction, error);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forecast(p: f64) -> Prediction {
+        let mut at = Prediction::sized(2, 0);
+        at.probabilities.copy_from_slice(&[p, 1.0 - p]);
+        at
+    }
+
+    #[test]
+    fn costs_are_compared_with_the_chance_of_an_error() {
+        let mut abstention = Abstention::new(Rule::Cost(0.25));
+        for (p, error) in [(0.9, 0.0), (0.8, 1.0), (0.6, 1.0), (0.3, 0.0), (0.25, 0.0)] {
+            abstention.add(&forecast(p), error);
+        }
+        let report = abstention.report();
+        // 0.9, 0.8 and 0.25 are answered, the last with class 1; one of the three is wrong.
+        assert_eq!((report.answered, report.coverage, report.risk), (3.0, 0.6, Some(1.0 / 3.0)));
+        assert_eq!(report.mean_cost, Some((1.0 + 2.0 * 0.25) / 5.0));
+        let risks: Vec<f64> = report.curve.iter().map(|point| point.risk).collect();
+        assert_eq!(risks, [0.0, 0.5, 1.0 / 3.0, 0.25, 0.4]);
+    }
+
+    /// On streams that do all they can against it: confidence that rises, falls, jumps, or follows the threshold.
+    #[test]
+    fn the_rate_is_kept_on_every_stream() {
+        for rate in [0.0, 0.05, 0.3, 0.9] {
+            for stream in 0..5 {
+                let mut abstention = Abstention::new(Rule::Rate(rate));
+                for t in 1..=5000u32 {
+                    let odds = match stream {
+                        0 => f64::from(t) * 0.01,
+                        1 => 30.0 - f64::from(t) * 0.01,
+                        2 => f64::from(t % 100) - 50.0,
+                        3 => abstention.threshold - 1e-6,
+                        _ => abstention.threshold + 1e-6,
+                    };
+                    abstention.add(&forecast(1.0 / (1.0 + (-odds).exp())), 0.0);
+                    let abstained = 1.0 - abstention.report().coverage;
+                    let within = 61.0 / f64::from(t);
+                    assert!(
+                        (abstained - rate).abs() <= within + 1e-12,
+                        "{rate}, stream {stream}, {t}: {abstained}"
+                    );
+                }
+                let abstained = 1.0 - abstention.report().coverage;
+                assert!((abstained - rate).abs() < 0.013, "{rate}, stream {stream}: {abstained}");
+            }
+        }
+    }
+
+    #[test]
+    fn certainty_is_finite() {
+        let mut abstention = Abstention::new(Rule::Rate(0.5));
+        (0..100).for_each(|_| abstention.add(&forecast(1.0), 0.0));
+        assert!(abstention.threshold.is_finite());
+        let report = abstention.report();
+        assert_eq!(report.curve, [Point { coverage: 1.0, risk: 0.0 }]);
+        assert_eq!(Abstention::new(Rule::Cost(0.1)).report().risk, None);
+    }
+}

@@ -1,0 +1,311 @@
+//! Regret in the open: what a learner lost, what the best fixed predictor would have lost, and what the theorem promised.
+//!
+//! The comparator needs all rows, so a certified run keeps them in memory. The learner never sees them again.
+
+use noregret::batch::comparator::{Comparator, ComparatorError, Stop, best_in_hindsight};
+use noregret::batch::data::{Data, DataError, Labels, Rows};
+use noregret::batch::ridge::{LeastSquares, Regularization, least_squares};
+use noregret::example::{Features, Truth};
+use noregret::guarantee::{Ball, Guarantee, Reference};
+use noregret::loss::hinge::margin;
+use noregret::loss::logistic;
+use noregret::problem::Problem;
+use serde::Serialize;
+
+use crate::run::score::Score;
+use crate::run::{Outcome, Sink};
+
+/// Every labelled round of a run, kept for the comparator.
+#[derive(Debug)]
+pub struct Record {
+    problem: Problem,
+    dense: bool,
+    starts: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    classes: Vec<u32>,
+    distributions: Vec<f64>,
+    targets: Vec<f64>,
+    weights: Vec<f64>,
+    expected_mistakes: f64,
+    weighted_loss: f64,
+}
+
+/// What a certified run reports.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Certified {
+    /// The theorem, and where it stands.
+    pub theorem: String,
+    /// What it is about, in words.
+    pub comparator: String,
+    /// The learner's total loss, or its expected mistakes where the theorem is about those.
+    pub learner_loss: f64,
+    /// The comparator's total loss; absent where it cannot be computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparator_loss: Option<f64>,
+    /// No predictor of the ball has a loss below `comparator_loss - comparator_gap`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparator_gap: Option<f64>,
+    /// `learner_loss - comparator_loss`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regret: Option<f64>,
+    /// A bound on the regret from what the learner saw, without stored data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<f64>,
+    /// The theorem's bound: of the regret, or of the mistakes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
+    /// Why there is no bound, if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_bound_because: Option<String>,
+    /// The comparator, by class; one vector where its ball is about one vector.
+    #[serde(skip)]
+    pub weights: Option<Vec<f64>>,
+}
+
+/// Why a run cannot be certified.
+#[derive(Debug, thiserror::Error)]
+pub enum CertifyError {
+    /// The comparator has no meaning.
+    #[error("the best predictor in hindsight cannot be computed: {0}")]
+    Comparator(#[from] ComparatorError),
+    /// The rows do not fit it.
+    #[error("the best predictor in hindsight cannot be computed: {0}")]
+    Data(#[from] DataError),
+    /// Soft labels and classes in one run.
+    #[error("the run mixes classes and probability vectors as labels; the comparator needs one kind")]
+    Mixed,
+}
+
+impl Record {
+    /// An empty record for a learner of `problem`.
+    pub fn new(problem: &Problem) -> Self {
+        Self {
+            problem: problem.clone(),
+            dense: !problem.sparse,
+            starts: vec![0],
+            indices: Vec::new(),
+            values: Vec::new(),
+            classes: Vec::new(),
+            distributions: Vec::new(),
+            targets: Vec::new(),
+            weights: Vec::new(),
+            expected_mistakes: 0.0,
+            weighted_loss: 0.0,
+        }
+    }
+
+    /// Bytes kept for `rows` rows, were they all dense.
+    pub fn bytes(problem: &Problem, rows: u64) -> u64 {
+        if problem.sparse { 0 } else { 8 * rows * (problem.features as u64 + 3) }
+    }
+
+    /// Whether a round had an importance weight.
+    fn weighted(&self) -> bool {
+        self.weights.iter().any(|weight| *weight != 1.0)
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        if self.dense {
+            Rows::Dense(&self.values)
+        } else {
+            Rows::Sparse { starts: &self.starts, indices: &self.indices, values: &self.values }
+        }
+    }
+
+    fn data(&self) -> Result<Data<'_>, CertifyError> {
+        let labels = match (self.classes.is_empty(), self.distributions.is_empty()) {
+            (_, true) => Labels::Classes(&self.classes),
+            (true, false) => Labels::Distributions(&self.distributions),
+            (false, false) => return Err(CertifyError::Mixed),
+        };
+        let data = Data::new(self.problem.classes, self.problem.features, self.rows(), labels)?;
+        Ok(data.with_weights(&self.weights)?)
+    }
+
+    fn features(&self, at: usize) -> Features<'_> {
+        if self.dense {
+            let d = self.problem.features;
+            Features::Dense(&self.values[at * d..][..d])
+        } else {
+            let part = self.starts[at]..self.starts[at + 1];
+            Features::Sparse { indices: &self.indices[part.clone()], values: &self.values[part] }
+        }
+    }
+
+    /// The comparator, and the verdict. `theorem` is printed; `void` says why nothing is promised for this run, if so.
+    ///
+    /// # Errors
+    /// If the comparator cannot be computed.
+    pub fn certify(
+        &self,
+        guarantee: Guarantee<'_>,
+        theorem: String,
+        certificate: Option<f64>,
+        void: Option<String>,
+    ) -> Result<Certified, CertifyError> {
+        // Surrogates of weighted rounds stay lower bounds, so the certificate survives weights, and nothing else does.
+        let certificate = certificate.filter(|_| void.is_none());
+        let void = void.or_else(|| self.weighted().then(|| "rounds had importance weights".to_owned()));
+        let verdict = Certified {
+            theorem,
+            comparator: String::new(),
+            learner_loss: self.weighted_loss,
+            comparator_loss: None,
+            comparator_gap: None,
+            regret: None,
+            certificate,
+            bound: None,
+            no_bound_because: None,
+            weights: None,
+        };
+        Ok(match guarantee {
+            Guarantee::Regret { ball, norm, bound } => {
+                let comparator = match ball {
+                    None => "the best function of the kernel's space (not computed)".to_owned(),
+                    Some(ball) => format!("the best linear predictor with {} <= {norm:.4}", ball_name(ball)),
+                };
+                let best = ball.map(|ball| self.best(ball, norm)).transpose()?;
+                let best = best.map(|best| Best { loss: best.value, gap: best.gap, weights: best.weights });
+                verdict.with(comparator, best, bound, void)
+            }
+            Guarantee::SquaredRegret { norm, bound } => {
+                let ball = Regularization::Ball(norm);
+                let LeastSquares { theta, loss, gap, .. } =
+                    least_squares(self.rows(), self.problem.features, &self.targets, ball)?;
+                let comparator = format!("the best linear forecast with |theta| <= {norm:.4}");
+                verdict.with(comparator, Some(Best { loss, gap, weights: theta }), bound, void)
+            }
+            Guarantee::Mistakes { norm, bound } => {
+                let best = self.best(Ball::Frobenius, norm)?;
+                let margins = self.margins(&best);
+                let rows = best.weights.chunks_exact(self.problem.features);
+                let squares: Vec<f64> = rows.map(|row| noregret::kernel::vector::dot(row, row)).collect();
+                let reference = Reference {
+                    norm: squares.iter().sum::<f64>().sqrt(),
+                    largest_row: squares.iter().fold(0.0, |largest: f64, square| largest.max(*square)).sqrt(),
+                    log_loss: best.value,
+                    margins: &margins,
+                };
+                let comparator = format!(
+                    "the linear predictor with the least log loss among those with Frobenius norm <= {norm:.4}; its {} mistakes",
+                    margins.iter().filter(|margin| **margin <= 0.0).count()
+                );
+                let verdict =
+                    Certified { learner_loss: self.expected_mistakes, certificate: None, ..verdict };
+                verdict.with(comparator, None, bound.map(|bound| bound(&reference)), void)
+            }
+            _ => verdict,
+        })
+    }
+
+    fn best(&self, ball: Ball, norm: f64) -> Result<Comparator, CertifyError> {
+        // Large streams are compared to five digits, which is far below their regret.
+        let tolerance = if self.weights.len() <= 20_000 { 1e-8 } else { 1e-5 };
+        Ok(best_in_hindsight(&self.data()?, ball, norm, Stop { tolerance, ..Stop::default() })?)
+    }
+
+    /// What the comparator `weights` of a [`Certified`] had lost after each of `rounds`, which ascend.
+    pub fn losses_after(&self, weights: &[f64], rounds: &[u64]) -> Vec<f64> {
+        let d = self.problem.features;
+        let mut scores = vec![0.0; (weights.len() / d).max(2)];
+        let (mut total, mut at) = (0.0, 0);
+        let sum_to = |round: &u64| {
+            for row in at..(*round as usize).min(self.weights.len()) {
+                let x = self.features(row);
+                // A single vector holds the logit of class 1 over class 0, or the forecast of a value.
+                let offset = scores.len() - weights.len() / d;
+                for (score, vector) in scores[offset..].iter_mut().zip(weights.chunks_exact(d)) {
+                    *score = x.dot(vector);
+                }
+                let loss = if !self.targets.is_empty() {
+                    (scores[1] - self.targets[row]).powi(2)
+                } else if self.distributions.is_empty() {
+                    logistic::loss(&scores, self.classes[row] as usize)
+                } else {
+                    let classes = self.problem.classes;
+                    logistic::soft_loss(&scores, &self.distributions[row * classes..][..classes])
+                };
+                total += self.weights[row] * loss;
+            }
+            at = at.max(*round as usize);
+            total
+        };
+        rounds.iter().map(sum_to).collect()
+    }
+
+    fn margins(&self, best: &Comparator) -> Vec<f64> {
+        let mut scores = vec![0.0; self.problem.classes];
+        let of_round = |(at, label): (usize, &u32)| {
+            let x = self.features(at);
+            for (score, row) in scores.iter_mut().zip(best.weights.chunks_exact(self.problem.features)) {
+                *score = x.dot(row);
+            }
+            margin(&scores, *label as usize).value
+        };
+        self.classes.iter().enumerate().map(of_round).collect()
+    }
+}
+
+/// A comparator whose losses add up.
+struct Best {
+    loss: f64,
+    gap: f64,
+    weights: Vec<f64>,
+}
+
+impl Certified {
+    fn with(
+        self,
+        comparator: String,
+        best: Option<Best>,
+        bound: Result<f64, String>,
+        void: Option<String>,
+    ) -> Self {
+        let (bound, no_bound_because) = match (bound, void) {
+            (Ok(bound), None) => (Some(bound), None),
+            (Ok(_), Some(why)) | (Err(why), _) => (None, Some(why)),
+        };
+        Self {
+            comparator,
+            comparator_loss: best.as_ref().map(|best| best.loss),
+            comparator_gap: best.as_ref().map(|best| best.gap),
+            regret: best.as_ref().map(|best| self.learner_loss - best.loss),
+            bound,
+            no_bound_because,
+            weights: best.map(|best| best.weights),
+            ..self
+        }
+    }
+}
+
+fn ball_name(ball: Ball) -> &'static str {
+    match ball {
+        Ball::Rows => "every row's norm",
+        Ball::Frobenius => "Frobenius norm",
+        Ball::Euclidean => "|theta|",
+    }
+}
+
+impl Sink for Record {
+    fn observe(&mut self, outcome: &Outcome<'_>, _score: &Score) -> std::io::Result<()> {
+        let Some(target) = outcome.target else { return Ok(()) };
+        match outcome.example.features() {
+            Features::Dense(values) => self.values.extend_from_slice(values),
+            Features::Sparse { indices, values } => {
+                self.indices.extend_from_slice(indices);
+                self.values.extend_from_slice(values);
+            }
+        }
+        self.starts.push(self.values.len());
+        match target.truth {
+            Truth::Class(label) => self.classes.push(label.0),
+            Truth::Distribution(y) => self.distributions.extend_from_slice(y),
+            Truth::Value(value) => self.targets.push(value),
+        }
+        self.weights.push(target.weight);
+        self.expected_mistakes += outcome.round.expected_error;
+        self.weighted_loss += target.weight * outcome.round.loss;
+        Ok(())
+    }
+}

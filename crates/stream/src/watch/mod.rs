@@ -1,0 +1,7 @@
+//! What looks at a run as it goes, as a [`Sink`](crate::run::Sink), and keeps little.
+
+pub mod abstain;
+pub mod calibration;
+pub mod certify;
+pub mod curve;
+pub mod spread;

@@ -1,0 +1,5 @@
+//! From rows to bytes.
+
+#[cfg(feature = "parquet")]
+mod parquet;
+pub(crate) mod writer;
