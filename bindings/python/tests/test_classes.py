@@ -43,7 +43,11 @@ def test_they_can_be_inherited_from():
 
 
 def test_what_a_value_must_be_is_a_type():
-    assert _classes.type_of("a number") == "float"
-    assert _classes.type_of("one of sqrt, constant") == 'Literal["sqrt", "constant"]'
-    assert _classes.type_of("safe, tight, paper or a number > 0") == "float | str"
+    def type_of(kind, *words):
+        return _classes.type_of({"kind": kind, "words": list(words)})
+
+    assert type_of("float") == "float"
+    assert type_of("words", "sqrt", "constant") == 'Literal["sqrt", "constant"]'
+    assert type_of("float", "safe", "tight") == 'float | Literal["safe", "tight"]'
+    assert type_of("text", "tree") == "str"
     assert _classes.plain(r"Weight $\lambda \ge \lVert x \rVert$, see [`Ball`]") == "Weight lambda >= | x |, see `Ball`"

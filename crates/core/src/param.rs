@@ -133,8 +133,46 @@ pub fn fraction(name: &str, value: f64) -> Result<f64, ParamError> {
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(ParamError::invalid(name, value, "in [0, 1]")) }
 }
 
+/// What a value of a parameter is: fronts derive their own types from it, and law tests their cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number, or one of [`ParamInfo::words`] if there are any.
+    Integer,
+    /// A real number, or one of [`ParamInfo::words`] if there are any.
+    Float,
+    /// One of [`ParamInfo::words`].
+    Words,
+    /// Several values in a notation of their own, which [`ParamInfo::need`] shows.
+    List,
+    /// Text, of which [`ParamInfo::words`] are examples.
+    Text,
+}
+
+impl Kind {
+    /// Its name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Bool => "bool",
+            Kind::Integer => "integer",
+            Kind::Float => "float",
+            Kind::Words => "words",
+            Kind::List => "list",
+            Kind::Text => "text",
+        }
+    }
+}
+
 /// A type that a parameter can have.
 pub trait ParamValue: Sized {
+    /// What its values are.
+    const KIND: Kind;
+
+    /// The words that it can be: all of them, or examples for [`Kind::List`] and [`Kind::Text`].
+    const WORDS: &'static [&'static str] = &[];
+
     /// What a value must be, to complete the sentence "must be …".
     const NEED: &'static str;
 
@@ -146,6 +184,8 @@ pub trait ParamValue: Sized {
 }
 
 impl ParamValue for f64 {
+    const KIND: Kind = Kind::Float;
+
     const NEED: &'static str = "a number";
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -163,6 +203,8 @@ impl ParamValue for f64 {
 }
 
 impl ParamValue for u64 {
+    const KIND: Kind = Kind::Integer;
+
     const NEED: &'static str = "a whole number";
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -180,6 +222,8 @@ impl ParamValue for u64 {
 }
 
 impl ParamValue for bool {
+    const KIND: Kind = Kind::Bool;
+
     const NEED: &'static str = "true or false";
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -191,6 +235,20 @@ impl ParamValue for bool {
 
     fn to_value(&self) -> Value {
         Value::Bool(*self)
+    }
+}
+
+impl ParamValue for String {
+    const KIND: Kind = Kind::Text;
+
+    const NEED: &'static str = "text";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        Some(value.to_string())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Text(self.clone())
     }
 }
 
@@ -211,9 +269,22 @@ pub struct ParamInfo {
     pub default: &'static str,
     /// What a value must be, to complete the sentence "must be …".
     pub need: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    /// The words that it can be: all of them, or examples for [`Kind::List`] and [`Kind::Text`].
+    pub words: &'static [&'static str],
 }
 
 impl ParamInfo {
+    /// The field `name` of type `T`.
+    pub const fn of<T: ParamValue>(
+        name: &'static str,
+        doc: &'static [&'static str],
+        default: &'static str,
+    ) -> Self {
+        Self { name, doc, default, need: T::NEED, kind: T::KIND, words: T::WORDS }
+    }
+
     /// The meaning in one line.
     pub fn summary(&self) -> String {
         self.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
@@ -305,12 +376,7 @@ macro_rules! params {
 
         impl $crate::param::Params for $name {
             const FIELDS: &'static [$crate::param::ParamInfo] = &[
-                $( $crate::param::ParamInfo {
-                    name: stringify!($field),
-                    doc: &[$($field_doc),*],
-                    default: $default,
-                    need: <$kind as $crate::param::ParamValue>::NEED,
-                }, )*
+                $( $crate::param::ParamInfo::of::<$kind>(stringify!($field), &[$($field_doc),*], $default), )*
             ];
 
             fn set(
@@ -348,6 +414,8 @@ macro_rules! param_words {
         pub enum $name { $( $(#[$variant_meta])* $variant, )* }
 
         impl $crate::param::ParamValue for $name {
+            const KIND: $crate::param::Kind = $crate::param::Kind::Words;
+            const WORDS: &'static [&'static str] = &[$($word),*];
             const NEED: &'static str = $crate::param_words!(@join $($word),*);
 
             fn from_value(value: &$crate::param::Value) -> Option<Self> {
@@ -391,6 +459,7 @@ mod tests {
         assert_eq!(params, TestParams { rate: Some(2.0), samples: Some(1000) });
         assert_eq!(TestParams::from_values("test", &params.values()), Ok(params));
         assert_eq!(TestParams::FIELDS[0].summary(), "Step size, > 0.");
+        assert_eq!(TestParams::FIELDS.iter().map(|field| field.kind.name()).collect::<Vec<_>>(), ["float", "integer"]);
     }
 
     #[test]

@@ -18,13 +18,7 @@ from ._learner import KINDS, Entry
 PROBLEM = frozenset({"classes", "features", "radius", "horizon", "seed", "mode"})
 """Facts of the problem and its feedback: every class has them where they have a meaning."""
 
-TYPES = {
-    "a number": "float",
-    "a whole number": "int",
-    "true or false": "bool",
-    "the name of a learner": "str",
-    "the name of a weak learner": "str",
-}
+TYPES = {"bool": "bool", "integer": "int", "float": "float", "list": "str", "text": "str"}
 WORDS = {"varepsilon": "epsilon", "lVert": "|", "rVert": "|", "ge": ">=", "le": "<=", "ln": "ln ", "cdot": "*"}
 WIDTH = 106
 
@@ -80,23 +74,18 @@ def camel(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("-"))
 
 
-def parameters(entry: Entry) -> list[dict[str, str]]:
+def parameters(entry: Entry) -> list[dict[str, Any]]:
     """The learner's own parameters."""
     return [param for param in entry["params"] if param["name"] not in PROBLEM]
 
 
-def type_of(need: str) -> str:
-    """The type of a parameter, from what its value must be."""
-    if need.startswith("one of "):
-        return "Literal[" + ", ".join(f'"{word}"' for word in options(need)) + "]"
-    if need.startswith(("a list ", "words as ")):
-        return "str"
-    return TYPES.get(need, "float | str")
-
-
-def options(need: str) -> list[str]:
-    """The words that a parameter can be, if it can be nothing else."""
-    return need.removeprefix("one of ").split(", ") if need.startswith("one of ") else []
+def type_of(param: dict[str, Any]) -> str:
+    """The type of a parameter: by its kind, and the words that it can be besides. Of text and lists, words are examples alone."""
+    kind = param["kind"]
+    if not param["words"] or kind in ("list", "text"):
+        return TYPES[kind]
+    words = "Literal[" + ", ".join(f'"{word}"' for word in param["words"]) + "]"
+    return words if kind == "words" else f"{TYPES[kind]} | {words}"
 
 
 def plain(text: str) -> str:
@@ -133,7 +122,7 @@ def _signature(entry: Entry, base: type[Any]) -> Signature:
     us, *shared, rest = (p for p in theirs.parameters.values() if p.name != "name")
     size = [p for p in shared if p.name in ("features", "classes")]
     own = [
-        Parameter(param["name"], Parameter.KEYWORD_ONLY, default=None, annotation=f"{type_of(param['need'])} | None")
+        Parameter(param["name"], Parameter.KEYWORD_ONLY, default=None, annotation=f"{type_of(param)} | None")
         for param in parameters(entry)
     ]
     others = [p for p in shared if p not in size]
@@ -166,7 +155,7 @@ def _described(entry: Entry, reach: float | None) -> Iterable[str]:
             default = f"{reach:g} / radius (with the learner's own {default} the theorem's steps are too small to be seen)"
         if entry["nested"]:
             meaning = meaning.replace(f"{entry['nested']}.", f"{entry['nested']}__")
-        yield f"{param['name']} : {type_of(param['need'])}, default=None"
+        yield f"{param['name']} : {type_of(param)}, default=None"
         yield _fill(f"{meaning} None: {default}.", 4)
 
 

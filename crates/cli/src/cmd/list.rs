@@ -105,7 +105,13 @@ fn json(entry: &Entry) -> serde_json::Value {
         .params
         .iter()
         .map(|param| {
-            serde_json::json!({"name": param.name, "meaning": plain(&param.summary()), "default": param.default})
+            serde_json::json!({
+                "name": param.name,
+                "kind": param.kind.name(),
+                "words": param.words,
+                "meaning": plain(&param.summary()),
+                "default": param.default,
+            })
         })
         .collect();
     serde_json::json!({

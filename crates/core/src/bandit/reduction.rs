@@ -71,25 +71,23 @@ impl Params for BanditReductionParams {
 
     const FIELDS: &'static [ParamInfo] = &[
         ParamInfo {
-            name: "base",
-            doc: &[
-                "Name of the base learner, one of probabilities; its parameters as base.norm=2 and so on.",
-            ],
-            default: "folklore",
             need: "the name of a learner",
+            ..ParamInfo::of::<String>(
+                "base",
+                &["Name of the base learner, one of probabilities; its parameters as base.norm=2 and so on."],
+                "folklore",
+            )
         },
-        ParamInfo {
-            name: "exploration",
-            doc: &["Probability $\\gamma$ of uniform play, in [0, 1]."],
-            default: "min(1, sqrt(classes R / horizon)), R = classes features ln(1 + horizon); 0.1 if the horizon is unknown",
-            need: f64::NEED,
-        },
-        ParamInfo {
-            name: "horizon",
-            doc: &["Number of rounds $T$, >= 1, for the default exploration."],
-            default: "the stream's, if known",
-            need: u64::NEED,
-        },
+        ParamInfo::of::<f64>(
+            "exploration",
+            &["Probability $\\gamma$ of uniform play, in [0, 1]."],
+            "min(1, sqrt(classes R / horizon)), R = classes features ln(1 + horizon); 0.1 if the horizon is unknown",
+        ),
+        ParamInfo::of::<u64>(
+            "horizon",
+            &["Number of rounds $T$, >= 1, for the default exploration."],
+            "the stream's, if known",
+        ),
     ];
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {

@@ -3,7 +3,7 @@
 use crate::boosting::regression::Horizon;
 use crate::boosting::stump::Candidates;
 use crate::boosting::weak::{PREFIX, Weak};
-use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values};
+use crate::param::{Kind, ParamError, ParamInfo, ParamValue, Params, Value, Values};
 use crate::{param_words, params};
 
 /// Copies where nobody says otherwise.
@@ -30,6 +30,10 @@ param_words! {
 pub struct WeakName(pub String);
 
 impl ParamValue for WeakName {
+    const KIND: Kind = Kind::Text;
+
+    const WORDS: &'static [&'static str] = &["tree", "best-stump", "stump", "linear-cost", "ogd"];
+
     const NEED: &'static str = "the name of a weak learner";
 
     fn from_value(value: &Value) -> Option<Self> {

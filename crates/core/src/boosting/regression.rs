@@ -26,7 +26,7 @@
 //!   $\sum_t e^2/t^2$; no theorem is proved for it.
 
 use crate::kernel::scalar_root::shrink;
-use crate::param::{ParamError, ParamValue, Value};
+use crate::param::{Kind, ParamError, ParamValue, Value};
 
 /// Bound $B$ on the comparator.
 const NORM: f64 = 2.0;
@@ -41,6 +41,10 @@ pub enum Horizon {
 }
 
 impl ParamValue for Horizon {
+    const KIND: Kind = Kind::Integer;
+
+    const WORDS: &'static [&'static str] = &["anytime"];
+
     const NEED: &'static str = "a whole number >= 1, or anytime";
 
     fn from_value(value: &Value) -> Option<Self> {

@@ -13,7 +13,7 @@
 use crate::boosting::weak::WeakLearner;
 use crate::boosting::{cheapest, mixed, value};
 use crate::example::Features;
-use crate::param::{ParamError, ParamValue, Params as _, Value, Values};
+use crate::param::{Kind, ParamError, ParamValue, Params as _, Value, Values};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
@@ -60,6 +60,8 @@ impl StumpParams {
 pub struct Candidates(pub Vec<Vec<(u32, f64)>>);
 
 impl ParamValue for Candidates {
+    const KIND: Kind = Kind::List;
+
     const NEED: &'static str = "a list [[[feature, threshold], ...], ...], not empty for any copy";
 
     fn from_value(value: &Value) -> Option<Self> {

@@ -85,6 +85,10 @@ impl fmt::Display for Curvature {
 }
 
 impl crate::param::ParamValue for Curvature {
+    const KIND: crate::param::Kind = crate::param::Kind::Float;
+
+    const WORDS: &'static [&'static str] = &["safe", "tight", "paper"];
+
     const NEED: &'static str = "safe, tight, paper or a number > 0";
 
     fn from_value(value: &crate::param::Value) -> Option<Self> {

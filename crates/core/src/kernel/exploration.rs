@@ -1,6 +1,6 @@
 //! The exploration rate, as a parameter.
 
-use crate::param::{ParamError, ParamValue, Value, fraction};
+use crate::param::{Kind, ParamError, ParamValue, Value, fraction};
 
 /// How often a class is played uniformly at random.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +22,10 @@ impl Exploration {
 }
 
 impl ParamValue for Exploration {
+    const KIND: Kind = Kind::Float;
+
+    const WORDS: &'static [&'static str] = &["adaptive"];
+
     const NEED: &'static str = "a number in [0, 1] or adaptive";
 
     fn from_value(value: &Value) -> Option<Self> {

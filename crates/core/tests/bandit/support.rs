@@ -161,8 +161,9 @@ fn cases(entry: &'static Entry) -> Vec<Case> {
         }
     }
     for param in entry.params.iter().filter(|param| param.name != "mode") {
-        for word in param.summary().split('`').skip(1).step_by(2) {
-            let words = case(Values::from([(param.name.to_owned(), Value::from(word))]), shape(3, 4));
+        for word in param.words {
+            let value = Value::Text((*word).to_owned());
+            let words = case(Values::from([(param.name.to_owned(), value)]), shape(3, 4));
             let made = entry.make_bandit(&words.values, words.problem.clone(), SEED);
             if made.is_ok() {
                 cases.push(words);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use noregret::learner::Classes;
-use noregret::param::Values;
+use noregret::param::{Kind, Value, Values};
 use noregret::problem::Problem;
 use noregret::registry::{ALGORITHMS, find};
 
@@ -53,6 +53,28 @@ fn every_parameter_is_documented() {
             assert!(summary.ends_with('.') && summary.len() > 10, "{what}: '{summary}' is no sentence");
             let reserved = ["classes", "features"].contains(&param.name);
             assert!(!reserved, "{what}: the name belongs to the problem");
+        }
+    }
+}
+
+/// Fronts show the words as all that can be said, and tests try them.
+#[test]
+fn declared_words_are_accepted_and_no_others() {
+    for entry in ALGORITHMS {
+        for param in entry.params {
+            let what = format!("parameter '{}' of {}", param.name, entry.about.name);
+            let accepts = |word: &str| {
+                let values = Values::from([(param.name.to_owned(), Value::Text(word.to_owned()))]);
+                entry.check_names(&values).is_ok()
+            };
+            assert!(param.kind != Kind::Words || param.words.len() > 1, "{what}: a choice of one");
+            assert!(param.kind != Kind::Bool || param.words.is_empty(), "{what}: more than true and false");
+            for word in param.words {
+                assert!(accepts(word), "{what}: '{word}' is refused");
+            }
+            if !matches!(param.kind, Kind::Text) {
+                assert!(!accepts("nonsense"), "{what}: 'nonsense' is accepted");
+            }
         }
     }
 }

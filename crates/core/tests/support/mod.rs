@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use noregret::algorithm::{Forecast, Model};
 use noregret::example::{Features, Target};
 use noregret::learner::{Classes, Feedback};
-use noregret::param::{Value, Values};
+use noregret::param::{Kind, ParamInfo, Value, Values};
 use noregret::prediction::Prediction;
 use noregret::problem::Problem;
 use noregret::registry::{ALGORITHMS, Entry};
@@ -292,7 +292,7 @@ fn cases(entry: &'static Entry) -> Vec<Case> {
     let mut cases = vec![ordinary.clone()];
     let mut seen = vec![ordinary.learner().values()];
     for param in entry.params {
-        for candidate in words(&param.summary()).into_iter().chain(["true", "false"].map(Value::from)) {
+        for candidate in candidates(param) {
             let values = Values::from([(param.name.to_owned(), candidate)]);
             let Some(case) = accepted(Case { values, ..ordinary.clone() }) else { continue };
             let resolved = case.learner().values();
@@ -313,9 +313,12 @@ fn cases(entry: &'static Entry) -> Vec<Case> {
     cases
 }
 
-/// The words in backticks of a parameter's documentation: the values that it can be set to.
-fn words(doc: &str) -> Vec<Value> {
-    doc.split('`').skip(1).step_by(2).map(Value::from).collect()
+/// The words and truth values that a parameter can be.
+fn candidates(param: &ParamInfo) -> Vec<Value> {
+    match param.kind {
+        Kind::Bool => vec![Value::Bool(true), Value::Bool(false)],
+        _ => param.words.iter().map(|word| Value::Text((*word).to_owned())).collect(),
+    }
 }
 
 /// Panics unless the forecasts are within `tolerance`, absolute plus relative.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import _core
-from .._classes import classifier, options, parameters, publish
+from .._classes import classifier, parameters, publish
 from .._learner import KINDS, Entry
 from .._tried import PRACTICAL
 from ._base import Classifier, WeightedClassifier
@@ -63,7 +63,7 @@ def _probable(entry: Entry) -> str:
     """The values of parameters with which a learner of labels forecasts probabilities."""
     ways = []
     for param in parameters(entry):
-        for word in options(param["need"]):
+        for word in param["words"] if param["kind"] == "words" else []:
             if _core.Learner(entry["name"], 2, 2, {param["name"]: word}, radius=1.0).forecast == "probabilities":
                 ways.append(f'`{param["name"]}="{word}"`')
     return " or ".join(filter(None, [", ".join(ways[:-1]), *ways[-1:]]))

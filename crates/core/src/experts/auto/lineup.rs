@@ -163,6 +163,10 @@ impl FromStr for Word {
 }
 
 impl ParamValue for Lineup {
+    const KIND: Kind = Kind::List;
+
+    const WORDS: &'static [&'static str] = &["labels+shared@0.1+products@0.001"];
+
     const NEED: &'static str = "words as labels, pairs, trees, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
 
     fn from_value(value: &Value) -> Option<Self> {
