@@ -5,6 +5,7 @@
 
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::Guarantee;
+use crate::parallel::Workers;
 use crate::prediction::{Decision, Prediction};
 use crate::problem::Problem;
 use crate::rng::Uniforms;
@@ -48,9 +49,9 @@ pub trait OnlineLearner: Predictor {
     /// algorithm up to rounding, and rows may be skipped, reordered or never come.
     fn prepare(&mut self, _coming: &dyn Batch) {}
 
-    /// Lets the learner share its largest matrix products among as many `threads`, purely to be faster; 1 is the default.
-    /// Forecasts stay the same up to rounding.
-    fn set_threads(&mut self, _threads: usize) {}
+    /// Lends the learner threads for its largest matrix products, purely to be faster: forecasts stay the same to the bit.
+    /// Without them everything runs in the thread that calls.
+    fn set_workers(&mut self, _workers: Workers) {}
 
     /// Makes room for more classes and features, as if they had been there all along, with all-zero features.
     /// New ones are appended. Returns false, and changes nothing, if this learner cannot.
@@ -123,8 +124,8 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         (**self).prepare(coming);
     }
 
-    fn set_threads(&mut self, threads: usize) {
-        (**self).set_threads(threads);
+    fn set_workers(&mut self, workers: Workers) {
+        (**self).set_workers(workers);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

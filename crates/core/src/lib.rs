@@ -33,7 +33,7 @@
 //! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
 //!   [`guarantee`]: a theorem applied to a learner as it stands.
 //! * [`batch`]: the best predictor in hindsight; predictors for rows to come.
-//! * [`rng`]: the seeded generator.
+//! * [`rng`]: the seeded generator; [`parallel`]: threads that are lent.
 //!
 //! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where they enter (see
 //! [`Features`](example::Features)).
@@ -53,6 +53,7 @@ pub mod loss;
 pub mod merge;
 pub mod model;
 pub mod open_classes;
+pub mod parallel;
 pub mod param;
 pub mod prediction;
 pub mod problem;

@@ -9,6 +9,7 @@
 use crate::algorithm::Forecast;
 use crate::example::{Batch, Features, Target, Truth};
 use crate::learner::{OnlineLearner, Predictor};
+use crate::parallel::Workers;
 use crate::prediction::{LEAST, Prediction};
 use crate::problem::Problem;
 
@@ -122,8 +123,8 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
         self.inner.prepare(coming);
     }
 
-    fn set_threads(&mut self, threads: usize) {
-        self.inner.set_threads(threads);
+    fn set_workers(&mut self, workers: Workers) {
+        self.inner.set_workers(workers);
     }
 
     fn weights(&self) -> Vec<(String, f64)> {

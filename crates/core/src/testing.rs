@@ -177,3 +177,16 @@ pub(crate) fn linear_weights(learner: &dyn BanditLearner) -> Vec<f64> {
     });
     columns.collect::<Vec<_>>().concat()
 }
+
+/// So many threads, started anew for every piece of work that is split.
+pub(crate) struct Threads(pub(crate) usize);
+
+impl crate::parallel::Parallel for Threads {
+    fn run(&self, pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
+        std::thread::scope(|scope| {
+            for first in 0..self.0 {
+                scope.spawn(move || (first..pieces).step_by(self.0).for_each(piece));
+            }
+        });
+    }
+}

@@ -18,6 +18,7 @@ use noregret_stream::decisions::log::{LogWriter, Start};
 use noregret_stream::encode::examples::{Examples, ReadExamples};
 use noregret_stream::run::bandit::{Play, run_bandit_as};
 use noregret_stream::run::score::Score;
+use noregret_stream::run::threads::workers;
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::save::{Forecaster, Frozen, Saved};
 use noregret_stream::watch::abstain::Report;
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         check_open_classes(args)?;
     }
     if let AnyModel::Full(learner) = &mut learner {
-        learner.set_threads(args.stream.threads.unwrap_or(1));
+        learner.set_workers(workers(args.stream.threads.unwrap_or(1)));
     }
     let mode = Mode::of(&args.stream);
     if mode == Mode::Table {

@@ -22,6 +22,7 @@ use crate::example::{Batch, Features, Target};
 use crate::guarantee::Guarantee;
 use crate::learner::{OnlineLearner, Predictor};
 use crate::model::{Archive, ModelError};
+use crate::parallel::Workers;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::rng::Rng;
@@ -117,8 +118,8 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         self.learner.prepare(coming);
     }
 
-    fn set_threads(&mut self, threads: usize) {
-        self.learner.set_threads(threads);
+    fn set_workers(&mut self, workers: Workers) {
+        self.learner.set_workers(workers);
     }
 
     /// Snapshots grow with the learner: new classes and features might have been there all along.

@@ -61,6 +61,7 @@ use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::logistic::sigmoid;
 use crate::merge::{self, Merge, MergeError};
+use crate::parallel::Workers;
 use crate::param::{ParamError, non_negative, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -240,8 +241,8 @@ impl OnlineLearner for Aioli {
         self.state.prepare(coming);
     }
 
-    fn set_threads(&mut self, threads: usize) {
-        self.state.set_threads(threads);
+    fn set_workers(&mut self, workers: Workers) {
+        self.state.set_workers(workers);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

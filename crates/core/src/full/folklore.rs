@@ -66,6 +66,7 @@ use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::merge::{self, Merge, MergeError};
+use crate::parallel::Workers;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -379,8 +380,8 @@ impl OnlineLearner for Folklore {
         self.state.prepare(coming);
     }
 
-    fn set_threads(&mut self, threads: usize) {
-        self.state.set_threads(threads);
+    fn set_workers(&mut self, workers: Workers) {
+        self.state.set_workers(workers);
     }
 
     /// New classes and features start at the regulariser, exactly as if they had been there with all-zero features;

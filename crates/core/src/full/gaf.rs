@@ -70,6 +70,7 @@ use crate::kernel::vector::{max_abs, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::loss::logistic;
 use crate::merge::{self, Merge, MergeError};
+use crate::parallel::Workers;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -369,8 +370,8 @@ impl OnlineLearner for Gaf {
         self.forecaster.prepare(coming);
     }
 
-    fn set_threads(&mut self, threads: usize) {
-        self.forecaster.set_threads(threads);
+    fn set_workers(&mut self, workers: Workers) {
+        self.forecaster.set_workers(workers);
     }
 
     /// New classes and features start at the regulariser; the parameters keep the values that they were made with, and

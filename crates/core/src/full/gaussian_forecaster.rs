@@ -29,6 +29,7 @@ use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::vector::{dot, take};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::merge::{self, Merge, MergeError};
+use crate::parallel::Workers;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
@@ -253,8 +254,8 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
         self.state.prepare(coming);
     }
 
-    fn set_threads(&mut self, threads: usize) {
-        self.state.set_threads(threads);
+    fn set_workers(&mut self, workers: Workers) {
+        self.state.set_workers(workers);
     }
 }
 

@@ -48,6 +48,7 @@ use crate::guarantee::{Guarantee, setting};
 use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::merge::{self, Merge, MergeError};
+use crate::parallel::Workers;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -208,8 +209,8 @@ impl OnlineLearner for Vaw {
         self.state.prepare(coming);
     }
 
-    fn set_threads(&mut self, threads: usize) {
-        self.state.set_threads(threads);
+    fn set_workers(&mut self, workers: Workers) {
+        self.state.set_workers(workers);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

@@ -21,6 +21,7 @@ use half_square::HalfSquare;
 use super::linalg::{Into, cholesky, columns, columns_mut, invert, product, symmetric_downdate};
 use super::vector::{axpy, dot};
 use crate::example::{Batch, Features};
+use crate::parallel::Workers;
 use crate::state::Tensor;
 
 /// As many columns are delayed if they pay: a wide product is what makes a flush cheap.
@@ -196,9 +197,9 @@ impl LowRankInverse {
         self.ahead.len = 0;
     }
 
-    /// Shares large products among as many `threads`, 1 being the default; results agree up to rounding.
-    pub fn set_threads(&mut self, threads: usize) {
-        self.base.threads = threads.max(1);
+    /// Shares large products among `workers`; results are the same to the bit.
+    pub fn set_workers(&mut self, workers: Workers) {
+        self.base.workers = workers;
     }
 
     /// $A^{-1}$ itself, of side $n$. Flushes, so asking for it every round forgoes the delayed updates.
@@ -298,7 +299,7 @@ impl LowRankInverse {
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64, rank: usize) {
         self.flush();
         let mut grown = Self::new(blocks, features, regularization, rank);
-        grown.set_threads(self.base.threads);
+        grown.set_workers(self.base.workers.clone());
         let place = |i: usize| i / self.features * features + i % self.features;
         for col in 0..self.side() {
             for row in 0..self.side() {

@@ -15,6 +15,7 @@ use super::linalg::{Into, columns, columns_mut, product};
 use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
 use super::vector::{axpy, dot, take};
 use crate::example::{Batch, Features};
+use crate::parallel::Workers;
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
@@ -181,8 +182,8 @@ impl SecondOrder {
     }
 
     /// Shares large products among as many `threads`, 1 being the default; results agree up to rounding.
-    pub fn set_threads(&mut self, threads: usize) {
-        self.inverse.set_threads(threads);
+    pub fn set_workers(&mut self, workers: Workers) {
+        self.inverse.set_workers(workers);
     }
 
     /// How many coming rows [`SecondOrder::prepare`] can use.

@@ -7,5 +7,6 @@ pub mod feed;
 mod full;
 pub mod pass;
 pub mod score;
+pub mod threads;
 
 pub use full::{Outcome, RunError, RunOptions, Sink, play, run};

@@ -3,9 +3,16 @@
 use crate::example::Features;
 use crate::kernel::linalg::{Into, columns_mut, mirror_lower, part, part_mut, product, symmetric_downdate};
 use crate::kernel::vector::{LANES, axpy, sum_of_lanes, take, widest};
+use crate::parallel::Workers;
 
 /// Diagonal panels have at least this many rows: few enough that mirroring them is cheap, enough for fast products.
 const PANEL_ROWS: usize = 128;
+
+/// Rows of a product that are one piece of work, where the matrix is large.
+const TILE_ROWS: usize = 512;
+
+/// Pieces of a downdate, where the matrix is large: a few for every thread of an ordinary machine, so that none waits long.
+const DOWNDATE_PIECES: usize = 16;
 
 /// A symmetric matrix of side $n = qd$, stored as a full column-major square.
 ///
@@ -17,8 +24,8 @@ pub(super) struct HalfSquare {
     blocks: usize,
     features: usize,
     data: Vec<f64>,
-    /// Among how many threads products with the whole matrix are shared.
-    pub(super) threads: usize,
+    /// Who shares products with the whole matrix.
+    pub(super) workers: Workers,
 }
 
 impl HalfSquare {
@@ -27,7 +34,7 @@ impl HalfSquare {
         let side = blocks * features;
         let mut data = vec![0.0; side * side];
         data.iter_mut().step_by(side + 1).for_each(|entry| *entry = diagonal);
-        Self { blocks, features, data, threads: 1 }
+        Self { blocks, features, data, workers: Workers::default() }
     }
 
     /// The matrix of `side`² numbers, of which the lower triangle is read.
@@ -98,31 +105,38 @@ impl HalfSquare {
 
     /// Writes $P (I \otimes x)$ for the rows `x`, one after the other, to `out`, one after the other.
     pub(super) fn products(&self, x: &[f64], out: &mut [f64]) {
-        let (d, n) = (self.features, self.side());
-        let rows = (x.len() / d).div_ceil(self.threads());
-        let parts = x.chunks(rows * d).zip(out.chunks_mut(rows * n * self.blocks));
-        each_in_a_thread(parts.map(|(x, out)| move || self.few_products(x, out)));
-    }
-
-    fn few_products(&self, x: &[f64], out: &mut [f64]) {
-        let (n, d, stride) = (self.side(), self.features, self.side() * self.blocks);
+        let (n, d, q) = (self.side(), self.features, self.blocks);
         let rows = x.len() / d;
         let x = part(x, d, d, rows);
-        for block in 0..self.blocks {
-            let (start, out) = (self.start(block), &mut out[block * n..]);
-            let below = part(&self.data[block * d * n + start..], n, n - start, d);
-            product(part_mut(&mut out[start..], stride, n - start, rows), Into::Replace, 1.0, below, x);
-            if start > 0 {
-                let above = part(&self.data[block * d..], n, d, start).transpose();
-                product(part_mut(out, stride, start, rows), Into::Replace, 1.0, above, x);
+        // Pieces are rows of the blocks of P (I ⊗ x); the same ones, whoever works on them.
+        let tall = if self.is_large() { TILE_ROWS } else { n };
+        let places = (0..q).flat_map(|block| {
+            let start = self.start(block);
+            let above = (0..start).step_by(tall).map(move |at| (block, at, tall.min(start - at)));
+            above.chain((start..n).step_by(tall).map(move |at| (block, at, tall.min(n - at))))
+        });
+        let mut rest = Some(part_mut(out, n * q, n * q, rows));
+        let tiles = places.map(|(block, at, rows)| {
+            let (tile, later) = rest.take().expect("the tiles are the whole").split_at_row_mut(rows);
+            rest = Some(later);
+            (block, at, tile)
+        });
+        self.workers.each(tiles, |(block, at, tile)| {
+            let rows = tile.nrows();
+            if at < self.start(block) {
+                let above = part(&self.data[at * n + block * d..], n, d, rows).transpose();
+                product(tile, Into::Replace, 1.0, above, x);
+            } else {
+                let below = part(&self.data[block * d * n + at..], n, rows, d);
+                product(tile, Into::Replace, 1.0, below, x);
             }
-        }
+        });
     }
 
-    /// How many threads are worth their start.
-    fn threads(&self) -> usize {
+    /// Whether products are worth a split.
+    fn is_large(&self) -> bool {
         const LARGE: usize = 1024;
-        if self.side() < LARGE { 1 } else { self.threads }
+        self.side() >= LARGE
     }
 
     fn add_products(
@@ -146,17 +160,19 @@ impl HalfSquare {
 
     /// `P -= f fᵀ` for `f` of `rank` columns.
     pub(super) fn downdate(&mut self, f: &[f64], rank: usize) {
-        let (n, threads) = (self.side(), self.threads());
+        let n = self.side();
+        let pieces = if self.is_large() { DOWNDATE_PIECES } else { 1 };
         let mut rest = &mut self.data[..];
         let mut first = 0;
-        let parts = (1..=threads).map(|share| {
+        let parts = (1..=pieces).map(|share| {
             // Equal areas of the lower triangle.
-            let end = n - (n as f64 * (1.0 - share as f64 / threads as f64).sqrt()) as usize;
+            let end = n - (n as f64 * (1.0 - share as f64 / pieces as f64).sqrt()) as usize;
             let columns = take(&mut rest, (end - first) * n);
-            let start = std::mem::replace(&mut first, end);
-            move || downdate_columns(columns, n, start, part(&f[start..], n, n - start, rank))
+            (columns, std::mem::replace(&mut first, end))
         });
-        each_in_a_thread(parts);
+        self.workers.each(parts, |(columns, start)| {
+            downdate_columns(columns, n, start, part(&f[start..], n, n - start, rank));
+        });
         self.mirror_panels();
     }
 
@@ -207,18 +223,6 @@ fn downdate_columns(c: &mut [f64], n: usize, start: usize, f: faer::MatRef<'_, f
             own.transpose(),
         );
     }
-}
-
-/// Runs every one of `parts`: the first in this thread, the others in threads of their own.
-fn each_in_a_thread(mut parts: impl Iterator<Item = impl FnOnce() + Send>) {
-    let Some(own) = parts.next() else { return };
-    let Some(second) = parts.next() else { return own() };
-    std::thread::scope(|scope| {
-        for part in std::iter::once(second).chain(parts) {
-            scope.spawn(part);
-        }
-        own();
-    });
 }
 
 /// `out += b x` and, in the same pass, `transposed += bᵀ x` for the square `b` of the side of `x` whose columns stand
