@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use noregret::replace::Replacement;
+use noregret_stream::Replacement;
 use serde_json::{Value, json};
 
 use crate::outcome::cell_text;

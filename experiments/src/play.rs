@@ -32,7 +32,7 @@ impl Contender {
 
     /// With a parameter that is a word.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
-        self.values.insert(name.to_owned(), Value::from(value));
+        self.values.insert(name.to_owned(), Value::parse(value));
         self
     }
 

@@ -15,6 +15,7 @@ use noregret_stream::encode::{Encoder, Example, LargeRow};
 use noregret_stream::encode::examples::Raw;
 use noregret_stream::decisions::pending::{Decisions, Verdict};
 use noregret_stream::decisions::replay::{Limits, ReplayError, Replayed, replay};
+use noregret_stream::save::file as model_file;
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::save::Saved;
 use noregret_stream::{Row, Schema};
@@ -243,7 +244,7 @@ impl Bandit {
     /// The learner, and the decisions that wait, in a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let inner = py.detach(|| -> Done<Inner> { Inner::from_archive(&Archive::read(&path)?) })?;
+        let inner = py.detach(|| -> Done<Inner> { Inner::from_archive(&model_file::read(&path)?) })?;
         Ok(Self { inner: Shared::new(inner) })
     }
 
@@ -257,7 +258,7 @@ impl Bandit {
         memory: usize,
     ) -> PyResult<Self> {
         let inner = py.detach(|| -> Done<Inner> {
-            let model = model.as_deref().map(Archive::read).transpose()?;
+            let model = model.as_deref().map(model_file::read).transpose()?;
             let limits = Limits { waiting: most_waiting, bytes: memory.saturating_mul(1 << 20) };
             let path = text_of(&log)?;
             let replayed = LogReader::open(path)
@@ -298,7 +299,7 @@ impl Bandit {
 
     /// Writes a model file, which is replaced at once or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        Ok(self.inner.read(py, |inner| -> Done<()> { Ok(inner.archive().write(&path)?) })??)
+        Ok(self.inner.read(py, |inner| -> Done<()> { Ok(model_file::write(&inner.archive(), &path)?) })??)
     }
 
     /// A copy that goes its own way.

@@ -9,6 +9,7 @@ use noregret::param::ParamError;
 use noregret_stream::evaluate::EvaluateError;
 use noregret_stream::decisions::file::LogFileError;
 use noregret_stream::decisions::replay::ReplayError;
+use noregret_stream::save::file::ModelFileError;
 use noregret_stream::run::RunError;
 use noregret_stream::{ReadError, ReadErrorKind};
 use pyo3::PyErr;
@@ -77,8 +78,14 @@ impl From<ParamError> for Failure {
 
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
+        Failure::Value(error.to_string())
+    }
+}
+
+impl From<ModelFileError> for Failure {
+    fn from(error: ModelFileError) -> Self {
         match error {
-            ModelError::Io { path, source, .. } => Failure::Os(source, path.display().to_string()),
+            ModelFileError::Io { path, source, .. } => Failure::Os(source, path.display().to_string()),
             _ => Failure::Value(error.to_string()),
         }
     }

@@ -16,6 +16,7 @@ use noregret::state::Slot;
 use noregret_stream::Schema;
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::encode::{Encoder, Example};
+use noregret_stream::save::file as model_file;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::Saved;
 use noregret_stream::encode::scale::Scaler;
@@ -135,7 +136,7 @@ impl Learner {
     #[staticmethod]
     #[pyo3(signature = (path, memory=8192))]
     fn load(py: Python<'_>, path: std::path::PathBuf, memory: usize) -> PyResult<Self> {
-        Ok(py.detach(|| Self::loaded(&Archive::read(&path)?, memory.saturating_mul(1 << 20)))?)
+        Ok(py.detach(|| Self::loaded(&model_file::read(&path)?, memory.saturating_mul(1 << 20)))?)
     }
 
     /// The bytes of a model file.
@@ -145,7 +146,7 @@ impl Learner {
 
     /// Writes a model file, which is replaced at once or not at all.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        Ok(self.inner.read(py, |inner| -> Done<()> { Ok(inner.saved().archive().write(&path)?) })??)
+        Ok(self.inner.read(py, |inner| -> Done<()> { Ok(model_file::write(&inner.saved().archive(), &path)?) })??)
     }
 
     /// A copy that goes its own way.

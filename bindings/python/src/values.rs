@@ -22,7 +22,7 @@ fn value_from(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::Bool(flag.is_true()));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Value::from(&*text.to_str()?.to_owned()));
+        return Ok(Value::parse(text.to_str()?));
     }
     if !value.is_instance_of::<PyFloat>()
         && let Ok(number) = value.extract::<u64>()

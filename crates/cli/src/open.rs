@@ -10,6 +10,7 @@ use noregret::registry::{self, Entry};
 use noregret::rng::Rng;
 use noregret_stream::encode::Encoder;
 use noregret_stream::save::{Frozen, Saved};
+use noregret_stream::save::file as model_file;
 use noregret_stream::{ReadOptions, Reader};
 
 use crate::args::{RunArgs, Told};
@@ -111,14 +112,11 @@ pub(crate) fn read_frozen(path: &Path) -> Result<(Frozen, Archive), Failure> {
 }
 
 pub(crate) fn read_archive(path: &Path) -> Result<Archive, Failure> {
-    Archive::read(path).map_err(|error| in_file(path, error))
+    model_file::read(path).map_err(Failure::data)
 }
 
 fn in_file(path: &Path, error: ModelError) -> Failure {
-    match error {
-        ModelError::Io { .. } => Failure::data(error),
-        _ => Failure::data(format!("{}: {error}", path.display())),
-    }
+    Failure::data(format!("{}: {error}", path.display()))
 }
 
 /// The learner that `run` is asked for.

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use noregret::replace::Replacement;
 use noregret_stream::draw::plot::Chart;
+use noregret_stream::Replacement;
 
 use crate::failure::Failure;
 

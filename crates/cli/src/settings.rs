@@ -63,7 +63,7 @@ impl Settings {
 
 /// Reads what a user typed for a value: as [`Value`] does, and powers such as `2^-7`.
 pub(crate) fn read(text: &str) -> Value {
-    power(text).map_or_else(|| Value::from(text), Value::from)
+    power(text).map_or_else(|| Value::parse(text), Value::from)
 }
 
 /// A value as it was typed, or the content of the file that it names: lists are too long for a command line.

@@ -75,6 +75,26 @@ pub trait Algorithm: Sized {
     /// `seed` feeds the learner's internal randomness, if it has any.
     fn new(params: Self::Params, problem: Problem, seed: u64) -> Result<Self, ParamError>;
 
+    /// Makes the learner without the registry: [`Algorithm::new`], with the dimensions of `problem` checked too.
+    ///
+    /// ```
+    /// use noregret::{Algorithm as _, Problem};
+    /// use noregret::full::folklore::{Folklore, FolkloreParams};
+    ///
+    /// let params = FolkloreParams::new().norm(3.0).linear_term(false);
+    /// let learner = Folklore::build(params, Problem::new(3, 2).with_radius(1.0), 0)?;
+    /// assert_eq!(learner.params().regularization, Some(2.0 / 3.0));
+    /// # Ok::<(), noregret::ParamError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where a parameter or a dimension is none that the algorithm can do with.
+    fn build(params: Self::Params, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        check_problem(&Self::ABOUT, &problem)?;
+        params.check()?;
+        Self::new(params, problem, seed)
+    }
+
     /// The parameters in use: every `None` replaced by its value.
     fn params(&self) -> Self::Params;
 

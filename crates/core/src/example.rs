@@ -11,9 +11,10 @@ impl Label {
     }
 }
 
+/// An index from 2^32 on, which no problem has, becomes the largest one.
 impl From<usize> for Label {
     fn from(class: usize) -> Self {
-        Label(u32::try_from(class).expect("class indices fit in 32 bits"))
+        Label(u32::try_from(class).unwrap_or(u32::MAX))
     }
 }
 

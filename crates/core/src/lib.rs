@@ -4,9 +4,7 @@
 //! the best fixed linear predictor in hindsight, and a theorem bounds it on *every* stream.
 //!
 //! ```
-//! use noregret::example::{Features, Target};
-//! use noregret::problem::Problem;
-//! use noregret::registry::find;
+//! use noregret::{Features, Problem, Target, find};
 //!
 //! // 3 classes, 2 features, rows of norm at most 1.
 //! let problem = Problem::new(3, 2).with_radius(1.0);
@@ -18,7 +16,7 @@
 //!     learner.update(x, Target::class(y), &prediction);
 //! }
 //! assert!(prediction.probabilities[0] > 1.0 / 3.0);
-//! # Ok::<(), noregret::param::ParamError>(())
+//! # Ok::<(), noregret::ParamError>(())
 //! ```
 //!
 //! # The map
@@ -30,10 +28,15 @@
 //!   among them.
 //! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
 //! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
-//! * [`kernel`] and [`loss`]: the mathematics that learners share. [`bounds`]: the theorems' right-hand sides;
+//! * [`loss`]: losses of scores. [`bounds`]: the theorems' right-hand sides;
 //!   [`guarantee`]: a theorem applied to a learner as it stands.
 //! * [`batch`]: the best predictor in hindsight; predictors for rows to come.
 //! * [`rng`]: the seeded generator; [`parallel`]: threads that are lent.
+//!
+//! # Features
+//!
+//! * `model`, on by default: learners as bytes, [`model`].
+//! * `suggestions`, on by default: "did you mean" in errors.
 //!
 //! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where they enter (see
 //! [`Features`](example::Features)).
@@ -47,10 +50,12 @@ pub mod example;
 pub mod experts;
 pub mod full;
 pub mod guarantee;
+#[doc(hidden)]
 pub mod kernel;
 pub mod learner;
 pub mod loss;
 pub mod merge;
+#[cfg(feature = "model")]
 pub mod model;
 pub mod open_classes;
 pub mod parallel;
@@ -58,12 +63,19 @@ pub mod param;
 pub mod prediction;
 pub mod problem;
 pub mod registry;
-pub mod replace;
 pub mod rng;
 pub mod state;
 
 #[cfg(test)]
 mod testing;
+
+pub use algorithm::{Algorithm, AnyModel, BanditModel, Model};
+pub use example::{Features, Label, Target};
+pub use learner::{BanditLearner, ExpertLearner, OnlineLearner, Predictor};
+pub use param::{ParamError, Value, Values};
+pub use prediction::{Decision, Prediction};
+pub use problem::Problem;
+pub use registry::{ALGORITHMS, find};
 
 /// The README's examples are tests.
 #[cfg(doctest)]

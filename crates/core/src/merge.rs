@@ -71,11 +71,11 @@ impl fmt::Display for Merge {
 }
 
 impl FromStr for Merge {
-    type Err = String;
+    type Err = MergeError;
 
-    fn from_str(name: &str) -> Result<Self, String> {
+    fn from_str(name: &str) -> Result<Self, MergeError> {
         let found = Merge::ALL.into_iter().find(|how| how.name() == name);
-        found.ok_or_else(|| format!("{name:?} is none of sum-all and lambda-once"))
+        found.ok_or_else(|| MergeError::UnknownWay(name.to_owned()))
     }
 }
 
@@ -83,6 +83,9 @@ impl FromStr for Merge {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
+    /// A name that is none of [`Merge::ALL`].
+    #[error("{0:?} is none of sum-all and lambda-once")]
+    UnknownWay(String),
     /// No models.
     #[error("there is nothing to merge; at least one model was needed")]
     Nothing,

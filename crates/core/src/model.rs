@@ -1,14 +1,23 @@
 //! Model files: safetensors with JSON metadata and a digest.
 //!
 //! A file holds the tensors of a learner ([`State`]) and, as text, everything needed to make it again: algorithm,
-//! parameters in use, problem. Fronts add entries of their own (labels, columns, scaling). Files are
-//! replaced at once ([`Replacement`]), so that an old model is whole until the new one is. Loading trusts
+//! parameters in use, problem. Fronts add entries of their own (labels, columns, scaling). Loading trusts
 //! nothing: sizes are checked before memory is taken, numbers must be finite, and a digest over the contents must match.
+//!
+//! Here a file is its bytes, [`Archive::to_bytes`] and [`Archive::from_bytes`]: `noregret-stream` reads and replaces files.
+//!
+//! ```
+//! use noregret::{Features, Problem, find, model::Archive};
+//!
+//! let mut learner = find("ogd")?.make(&Default::default(), Problem::new(3, 2), 0)?;
+//! let bytes = Archive::of(&mut *learner).to_bytes();
+//! let again = Archive::from_bytes(&bytes)?.model()?;
+//! assert_eq!(again.values(), learner.values());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
@@ -16,7 +25,6 @@ use crate::algorithm::{About, AnyModel, BanditModel, Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
-use crate::replace::Replacement;
 use crate::state::{Slot, State};
 
 /// The version of the file format. Files of another version are refused.
@@ -25,27 +33,15 @@ pub const FORMAT_VERSION: &str = "1";
 const DIGEST: &str = "blake3";
 
 /// Why a model could not be saved or loaded, in one sentence.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The file system said no.
-    #[error("{}: {action}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What was tried.
-        action: &'static str,
-        /// What happened.
-        source: std::io::Error,
-    },
     /// The bytes are no model file, or a damaged one.
     #[error("not a model file of noregret, or a damaged one: {0}")]
     Damaged(String),
     /// The state has grown beyond what 64-bit numbers can hold.
-    #[error("{}: not written: the model's '{tensor}' holds a number that is not finite", path.display())]
+    #[error("not written: the model's '{tensor}' holds a number that is not finite")]
     NotFinite {
-        /// The file.
-        path: PathBuf,
         /// The part of the state.
         tensor: String,
     },
@@ -260,7 +256,7 @@ impl Archive {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// The file as bytes.
+    /// The file as bytes. Those of a state that does not pass [`Archive::check`] cannot be read again.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut metadata: HashMap<String, String> = self.texts.clone().into_iter().collect();
         metadata.insert("format".to_owned(), "noregret".to_owned());
@@ -305,30 +301,19 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Reads the file at `path`.
-    pub fn read(path: &Path) -> Result<Self, ModelError> {
-        let bytes = std::fs::read(path).map_err(io_error(path, "cannot be read"))?;
-        Self::from_bytes(&bytes)
-    }
-
-    /// Writes the file at `path`, which is replaced at once or not at all.
+    /// Checks that the bytes could be read again.
     ///
     /// # Errors
-    /// What the file system says, or a number that is not finite: the file could not be read again.
-    pub fn write(&self, path: &Path) -> Result<(), ModelError> {
+    /// Where a number is not finite.
+    pub fn check(&self) -> Result<(), ModelError> {
         let finite = |numbers: &Numbers| match &numbers.data {
             Data::Real(data) => data.iter().all(|number| number.is_finite()),
             Data::Count(_) => true,
         };
-        if let Some((name, _)) = self.tensors().find(|(_, numbers)| !finite(numbers)) {
-            return Err(ModelError::NotFinite { path: path.to_owned(), tensor: name.to_owned() });
+        match self.tensors().find(|(_, numbers)| !finite(numbers)) {
+            Some((name, _)) => Err(ModelError::NotFinite { tensor: name.to_owned() }),
+            None => Ok(()),
         }
-        let write = || {
-            let mut file = Replacement::open(path)?;
-            file.write_all(&self.to_bytes())?;
-            file.finish()
-        };
-        write().map_err(io_error(path, "cannot be written"))
     }
 }
 
@@ -347,11 +332,6 @@ fn sort_metadata(file: &mut [u8]) {
 
 fn damaged(what: String) -> ModelError {
     ModelError::Damaged(what)
-}
-
-fn io_error(path: &Path, action: &'static str) -> impl Fn(std::io::Error) -> ModelError {
-    let path = path.to_owned();
-    move |source| ModelError::Io { path: path.clone(), action, source }
 }
 
 impl Data {

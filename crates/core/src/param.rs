@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::kernel::curvature::{Curvature, CurvatureError};
+pub use crate::kernel::exploration::Exploration;
+
 /// A parameter's value as a front hands it over, before an algorithm gives it meaning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -25,14 +28,33 @@ impl From<f64> for Value {
     }
 }
 
-/// Reads what a user typed: `true`, `false`, a number, or text.
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Value::Integer(value)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Value::Bool(value)
+    }
+}
+
+/// The text as it is: [`Value::parse`] reads it.
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl Value {
+    /// Reads what a user typed: `true`, `false`, a number, or text.
+    pub fn parse(text: &str) -> Self {
         match (text.parse::<bool>(), text.parse::<u64>(), text.parse::<f64>()) {
             (Ok(value), _, _) => Value::Bool(value),
             (_, Ok(value), _) => Value::Integer(value),
             (_, _, Ok(value)) if value.is_finite() => Value::Float(value),
-            _ => Value::Text(text.to_owned()),
+            _ => Value::from(text),
         }
     }
 }
@@ -100,7 +122,14 @@ fn suggestion(near: &Option<String>) -> String {
     near.as_ref().map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"))
 }
 
-/// The candidate that `name` was probably meant to be.
+/// The candidate that `name` was probably meant to be. None without the feature `suggestions`.
+#[cfg(not(feature = "suggestions"))]
+pub fn nearest<'a>(_name: &str, _candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    None
+}
+
+/// The candidate that `name` was probably meant to be. None without the feature `suggestions`.
+#[cfg(feature = "suggestions")]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -342,7 +371,7 @@ pub trait Params: Default + Clone {
 }
 
 /// Declares a parameter struct: every field is an `Option` whose `None` means the default, given as a formula for
-/// people to read; the algorithm's `new` computes it.
+/// people to read; the algorithm's `new` computes it. Every field has a method of its name that sets it.
 ///
 /// ```
 /// noregret::params! {
@@ -352,8 +381,8 @@ pub trait Params: Default + Clone {
 ///         rate: f64 = "1 / radius",
 ///     }
 /// }
-/// let params = ExampleParams { rate: Some(0.5), ..Default::default() };
-/// # assert_eq!(params.rate, Some(0.5));
+/// let params = ExampleParams::new().rate(0.5);
+/// assert_eq!(params, ExampleParams { rate: Some(0.5) });
 /// ```
 #[macro_export]
 macro_rules! params {
@@ -371,6 +400,25 @@ macro_rules! params {
                 #[doc = ""]
                 #[doc = concat!("`None`: `", $default, "`.")]
                 pub $field: Option<$kind>,
+            )*
+        }
+
+        #[allow(dead_code)]
+        impl $name {
+            /// All of them unset: the theorem's choice.
+            $vis fn new() -> Self {
+                Self::default()
+            }
+
+            $(
+                $(#[doc = $field_doc])*
+                #[doc = ""]
+                #[doc = concat!("Without it: `", $default, "`.")]
+                #[must_use]
+                $vis fn $field(mut self, $field: $kind) -> Self {
+                    self.$field = Some($field);
+                    self
+                }
             )*
         }
 
@@ -449,7 +497,7 @@ mod tests {
     }
 
     fn values(pairs: &[(&str, &str)]) -> Values {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect()
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Prediction {
     pub(crate) stamp: Option<u64>,
     /// By-products that `update` cannot recompute from the scores: they are kept while feedback is late.
     pub(crate) kept: Vec<f64>,
+    /// The same for classes, nodes of trees and the like.
+    pub(crate) indices: Vec<u32>,
     /// The members' own predictions, for learners made of learners.
     pub(crate) members: Vec<Prediction>,
 }
@@ -43,6 +45,7 @@ impl Prediction {
             scratch: vec![0.0; scratch],
             stamp: None,
             kept: Vec::new(),
+            indices: Vec::new(),
             members: Vec::new(),
         }
     }
@@ -64,6 +67,7 @@ impl Prediction {
         self.probabilities.clone_from(&other.probabilities);
         self.abstain = other.abstain;
         self.kept.clone_from(&other.kept);
+        self.indices.clone_from(&other.indices);
         self.stamp = None;
         self.members.resize_with(other.members.len(), Prediction::default);
         for (mine, theirs) in self.members.iter_mut().zip(&other.members) {

@@ -12,7 +12,7 @@ use noregret::registry::find;
 use noregret::rng::{Rng, Uniforms};
 
 fn boost(settings: &[(&str, &str)], problem: Problem, seed: u64) -> AdaBoostOlm {
-    let values = settings.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
+    let values = settings.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
     let params = AdaBoostOlmParams::from_values("adaboost-olm", &values).expect("known names");
     AdaBoostOlm::new(params, problem, seed).expect("valid")
 }
@@ -189,7 +189,7 @@ fn the_mixture_is_nearly_the_best_prefix() {
 #[test]
 fn bad_settings_are_refused_by_name() {
     let error = |settings: &[(&str, &str)]| {
-        let values = settings.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
+        let values = settings.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
         let made = find("adaboost-olm").expect("known").make(&values, Problem::new(3, 2), 0);
         made.map(|_| ()).expect_err("bad").to_string()
     };

@@ -70,7 +70,7 @@ fn learners_reproduce_their_references() {
         let named = trace.params.iter().map(|(name, key)| (*name, params[key].to_string()));
         let set = trace.set.iter().map(|(name, value)| (*name, (*value).to_owned()));
         let values: Values =
-            named.chain(set).map(|(name, value)| (name.to_owned(), Value::from(value.as_str()))).collect();
+            named.chain(set).map(|(name, value)| (name.to_owned(), Value::parse(value.as_str()))).collect();
         let problem = Problem::new(count(&params["K"]), count(&params["d"]));
         let entry = find(trace.learner).unwrap_or_else(|error| panic!("{}: {error}", trace.vector));
         assert_eq!(entry.about.forecast, Forecast::Probabilities, "{}", trace.vector);

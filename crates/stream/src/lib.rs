@@ -36,4 +36,5 @@ pub use read::format::Format;
 pub use read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
 pub use read::reader::{Reader, from_read, open};
 pub use read::row::{ActionCost, Row, RowLabel};
+pub use write::replace::Replacement;
 pub use write::writer::{RowWriter, WriteError, create};

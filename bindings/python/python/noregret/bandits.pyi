@@ -53,26 +53,26 @@ class Exp4(Bandit):
 class GaptronHinge(Bandit):
     def __init__(
         self, *, features: int, classes: int | None = None, rate: float | None = None,
-        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
-        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
-        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
-        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        exploration: float | Literal["adaptive"] | None = None, norm: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
     ) -> None: ...
 class GaptronLogistic(Bandit):
     def __init__(
         self, *, features: int, classes: int | None = None, rate: float | None = None,
-        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
-        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
-        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
-        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        exploration: float | Literal["adaptive"] | None = None, norm: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
     ) -> None: ...
 class GaptronSmooth(Bandit):
     def __init__(
         self, *, features: int, classes: int | None = None, rate: float | None = None,
-        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
-        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
-        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
-        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        exploration: float | Literal["adaptive"] | None = None, norm: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
     ) -> None: ...
 class Newtron(Bandit):
     def __init__(
@@ -96,19 +96,19 @@ class Pnewtron(Bandit):
     ) -> None: ...
 class Soba(Bandit):
     def __init__(
-        self, *, features: int, classes: int | None = None, exploration: float | str | None = None,
-        regularization: float | None = None, radius: float | None = None, horizon: int | None = None,
-        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
-        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0,
+        self, *, features: int, classes: int | None = None,
+        exploration: float | Literal["adaptive"] | None = None, regularization: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
     ) -> None: ...
 class SobaDiag(Bandit):
     def __init__(
-        self, *, features: int, classes: int | None = None, exploration: float | str | None = None,
-        regularization: float | None = None, radius: float | None = None, horizon: int | None = None,
-        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
-        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0,
+        self, *, features: int, classes: int | None = None,
+        exploration: float | Literal["adaptive"] | None = None, regularization: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
     ) -> None: ...
 class SobaReduction(Bandit):
     def __init__(

@@ -30,7 +30,8 @@ class Aggregating(Learner):
 class Aioli(Learner):
     def __init__(
         self, *, features: int, classes: int | None = None, norm: float | None = None,
-        regularization: float | None = None, curvature: float | str | None = None,
+        regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, radius: float | None = None, horizon: int | None = None,
         seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
         labels: Sequence[str] | None = None, memory: int = 8192,
@@ -45,18 +46,19 @@ class Auto(Learner):
 class Folklore(Learner):
     def __init__(
         self, *, features: int, classes: int | None = None, norm: float | None = None,
-        regularization: float | None = None, curvature: float | str | None = None,
-        linear_term: bool | None = None, radius: float | None = None, horizon: int | None = None,
-        seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
-        labels: Sequence[str] | None = None, memory: int = 8192,
+        regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class FolkloreDiag(Learner):
     def __init__(
         self, *, features: int, classes: int | None = None, norm: float | None = None,
-        regularization: float | None = None, curvature: float | str | None = None,
-        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
-        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
-        memory: int = 8192,
+        regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
     ) -> None: ...
 class Ftrl(Learner):
     def __init__(
@@ -76,30 +78,34 @@ class Gaf(Learner):
 class GaptronHinge(Learner):
     def __init__(
         self, *, features: int, classes: int | None = None, rate: float | None = None,
-        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
-        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
-        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        exploration: float | Literal["adaptive"] | None = None, norm: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class GaptronLogistic(Learner):
     def __init__(
         self, *, features: int, classes: int | None = None, rate: float | None = None,
-        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
-        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
-        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        exploration: float | Literal["adaptive"] | None = None, norm: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class GaptronSmooth(Learner):
     def __init__(
         self, *, features: int, classes: int | None = None, rate: float | None = None,
-        exploration: float | str | None = None, norm: float | None = None, radius: float | None = None,
-        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
-        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        exploration: float | Literal["adaptive"] | None = None, norm: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class KernelAioli(Learner):
     def __init__(
         self, *, features: int, classes: int | None = None,
         kernel: Literal["linear", "polynomial", "rbf"] | None = None, degree: int | None = None,
         offset: float | None = None, length_scale: float | None = None, norm: float | None = None,
-        regularization: float | None = None, curvature: float | str | None = None,
+        regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, max_rounds: int | None = None, radius: float | None = None,
         horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
         sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,

@@ -41,7 +41,7 @@ const WINDOW: usize = 1000;
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let plot = PlotFile::open("--plot", &args.plot)?;
     let values: Values =
-        STREAM.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
+        STREAM.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
     let recipe = Recipe::find("softmax").expect("the stream of the demonstration exists");
     note(format_args!(
         "A stream of {} rows: 6 classes, 24 correlated features, 5 % of the labels wrong, and a truth that drifts.\n\

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use noregret::param::Values;
-use noregret::replace::Replacement;
+use noregret_stream::Replacement;
 use noregret_stream::synthetic::{RECIPES, Recipe, Synthetic};
 use noregret_stream::{Columns, Format, Row, WriteError, create};
 

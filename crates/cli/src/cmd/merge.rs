@@ -4,6 +4,7 @@ use std::io::Write;
 
 use noregret_stream::save::Saved;
 use noregret_stream::save::merge::merge;
+use noregret_stream::save::file as model_file;
 
 use crate::args::MergeArgs;
 use crate::cmd::run::check_target;
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let mut archive = merged.archive();
     let run = serde_json::json!({"data": names.join(" + "), "merged": args.how.name()});
     archive.set_text("run", run.to_string());
-    archive.write(&args.output).map_err(Failure::data)?;
+    model_file::write(&archive, &args.output).map_err(Failure::data)?;
     let scaling = merged.encoder.scaler.scaling();
     if scaling.adapts() {
         note(format_args!(

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use noregret::example::Label;
 use noregret::prediction::{Decision, argmax};
-use noregret::replace::Replacement;
+use noregret_stream::Replacement;
 use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{Examples, ReadExamples};
 use noregret_stream::run::score::{RoundScore, Score};

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use noregret_stream::decisions::reader::LogReader;
 use noregret_stream::decisions::replay::{Limits, ReplayError, replay};
+use noregret_stream::save::file as model_file;
 
 use crate::args::ReplayArgs;
 use crate::cmd::run::check_target;
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
             "answered": replayed.answered, "right": replayed.right,
         });
         archive.set_text("run", run.to_string());
-        archive.write(path).map_err(Failure::data)?;
+        model_file::write(&archive, path).map_err(Failure::data)?;
     }
     let (wrong, waiting) = (replayed.answered - replayed.right, replayed.pending.waiting());
     let mut out = std::io::stdout().lock();

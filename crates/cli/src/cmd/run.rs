@@ -19,6 +19,7 @@ use noregret_stream::encode::examples::{Examples, ReadExamples};
 use noregret_stream::run::bandit::{Play, run_bandit_as};
 use noregret_stream::run::score::Score;
 use noregret_stream::run::threads::workers;
+use noregret_stream::save::file as model_file;
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::save::{Forecaster, Frozen, Saved};
 use noregret_stream::watch::abstain::Report;
@@ -223,7 +224,7 @@ impl<'a> Session<'a> {
         let schema = self.examples.reader.schema();
         let write = |mut archive: Archive, path: &Path| {
             archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
-            archive.write(path).map_err(Failure::data)
+            model_file::write(&archive, path).map_err(Failure::data)
         };
         if let (Some(path), Some(predictor)) = (&args.batch_model, batch) {
             let (encoder, schema) = (self.examples.encoder.clone(), schema.clone());
@@ -328,7 +329,7 @@ impl<'a> Session<'a> {
             let learner = AnyModel::Bandit(learner);
             let mut archive = Saved { learner, encoder, schema, generator }.archive();
             archive.set_text("run", serde_json::to_string(&summary).expect("plain numbers"));
-            archive.write(path).map_err(Failure::data)?;
+            model_file::write(&archive, path).map_err(Failure::data)?;
         }
         close(summary, &score, self.mode, seconds, args.stream.window)?;
         tell_where(self.mode, [(&args.save, "model is"), (&args.log, "decisions are")]);

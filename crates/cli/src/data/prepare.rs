@@ -10,7 +10,7 @@ use bzip2::bufread::MultiBzDecoder;
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use noregret::replace::Replacement;
+use noregret_stream::Replacement;
 use sha2::{Digest, Sha256};
 
 use super::{Made, hexadecimal};

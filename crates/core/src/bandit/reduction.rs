@@ -304,7 +304,7 @@ mod tests {
     use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
 
     fn values(pairs: &[(&str, &str)]) -> Values {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect()
     }
 
     fn reduction(pairs: &[(&str, &str)], problem: Problem) -> Result<BanditReduction, ParamError> {

@@ -21,6 +21,7 @@ use crate::algorithm::Model;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::Guarantee;
 use crate::learner::{OnlineLearner, Predictor};
+#[cfg(feature = "model")]
 use crate::model::{Archive, ModelError};
 use crate::parallel::Workers;
 use crate::prediction::Prediction;
@@ -238,6 +239,7 @@ fn mean(members: &[Prediction], list: impl Fn(&Prediction) -> &[f64], out: &mut 
     out.iter_mut().for_each(|value| *value /= members.len() as f64);
 }
 
+#[cfg(feature = "model")]
 impl Average<Box<dyn Model>> {
     /// An archive of the average. One member alone makes an ordinary model file; more are whole archives under
     /// `snapshot/0/`, `snapshot/1/` and so on.

@@ -146,9 +146,9 @@ impl AdaBoostOlm {
     pub fn chain(&self, at: &Prediction) -> Chain {
         let mut logits = vec![0.0; self.problem.classes];
         let mut chain = Chain { logits: vec![logits.clone()], ..Chain::default() };
-        for step in at.kept.chunks_exact(2) {
-            logits[step[0] as usize] = step[1];
-            chain.named.push(step[0] as usize);
+        for (named, logit) in at.indices.iter().map(|named| *named as usize).zip(&at.kept) {
+            logits[named] = *logit;
+            chain.named.push(named);
             chain.labels.push(argmax(&logits));
             chain.logits.push(logits.clone());
         }
@@ -267,7 +267,9 @@ impl Predictor for AdaBoostOlm {
 
     fn prediction(&self) -> Prediction {
         let mut prediction = Prediction::sized(self.problem.classes, 2 * self.problem.classes);
-        prediction.kept = vec![0.0; 2 * self.copies.len()];
+        // Of every copy, the class that it names and that class's logit in the chain from there on.
+        prediction.indices = vec![0; self.copies.len()];
+        prediction.kept = vec![0.0; self.copies.len()];
         prediction.members = self.copies.iter().map(|copy| copy.weak.room()).collect();
         prediction
     }
@@ -281,7 +283,7 @@ impl Predictor for AdaBoostOlm {
             _ => self.mistakes.iter().position(|count| *count == fewest).expect("just found"),
         };
         let least = self.copies.iter().map(|copy| copy.record[2]).fold(f64::INFINITY, f64::min);
-        let Prediction { scores, probabilities, scratch, kept, members, .. } = out;
+        let Prediction { scores, probabilities, scratch, kept, indices, members, .. } = out;
         let (logits, powers) = scratch.split_at_mut(self.problem.classes);
         let mut chain = Powers::new(logits, powers);
         probabilities.fill(0.0);
@@ -290,7 +292,7 @@ impl Predictor for AdaBoostOlm {
             let named = copy.weak.predict(x, room);
             let (rest, before) = (chain.rest(named), chain.logits[named]);
             chain.set(named, copy.regression.predict_beside(rest, before, &constants)); // eq. (1)
-            kept[2 * at..][..2].copy_from_slice(&[named as f64, chain.logits[named]]);
+            (indices[at], kept[at]) = (named as u32, chain.logits[named]);
             match self.play {
                 Play::Hedge => {
                     let weight = weight(self.mistakes[at], fewest);
@@ -337,9 +339,11 @@ impl OnlineLearner for AdaBoostOlm {
         let (logits, powers) = (take(rest, classes), take(rest, classes));
         let (sigma, costs) = (take(rest, classes), take(rest, classes));
         let mut chain = Powers::new(logits, powers);
-        let steps = at.kept.chunks_exact(2).zip(&at.members);
-        for ((copy, mistakes), (step, room)) in self.copies.iter_mut().zip(&mut self.mistakes).zip(steps) {
-            let (named, logit) = (step[0] as usize, step[1]);
+        let steps = at.indices.iter().zip(&at.kept).zip(&at.members);
+        for ((copy, mistakes), ((named, logit), room)) in
+            self.copies.iter_mut().zip(&mut self.mistakes).zip(steps)
+        {
+            let (named, logit) = (*named as usize, *logit);
             sigma.fill(0.0);
             chain.add_softmax(1.0, sigma);
             let missing = costs::row_of(sigma, y, costs);

@@ -3,7 +3,7 @@ use crate::param::{Params, Value};
 use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
 
 fn made(pairs: &[(&str, &str)], problem: Problem) -> Result<AdaBoostOlm, ParamError> {
-    let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
+    let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
     AdaBoostOlm::new(AdaBoostOlmParams::from_values("adaboost-olm", &values)?, problem, 0)
 }
 

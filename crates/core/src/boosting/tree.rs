@@ -307,14 +307,14 @@ impl WeakLearner for Tree {
 
     fn predict(&self, x: Features<'_>, room: &mut Prediction) -> usize {
         let (node, leaf) = self.find(x, 0);
-        room.kept.clear();
-        room.kept.push(node as f64);
+        room.indices.clear();
+        room.indices.push(node as u32);
         cheapest(self.costs(leaf))
     }
 
     fn update(&mut self, x: Features<'_>, y: usize, costs: &[f64], at: &Prediction) {
         // Nodes are only ever added: what was the end then is on the way now.
-        let start = at.kept.first().map_or(0, |node| *node as usize);
+        let start = at.indices.first().map_or(0, |node| *node as usize);
         let (node, leaf) = self.find(x, if start < self.nodes.len() / NODE { start } else { 0 });
         let leaf_len = self.leaf_len();
         let record = &mut self.leaves[leaf * leaf_len..][..leaf_len];

@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn takes_no_parameters() {
-        let values = [("rate".to_owned(), crate::param::Value::from("1"))].into();
+        let values = [("rate".to_owned(), crate::param::Value::parse("1"))].into();
         let error = crate::registry::find("perceptron").and_then(|p| p.make(&values, Problem::new(2, 1), 0));
         let error = error.err().expect("no such parameter").to_string();
         assert_eq!(error, "perceptron has no parameter 'rate'; it takes classes, features");

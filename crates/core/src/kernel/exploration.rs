@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn numbers_and_the_word() {
         for (text, value) in [("0.25", Exploration::Rate(0.25)), ("adaptive", Exploration::Adaptive)] {
-            assert_eq!(Exploration::from_value(&Value::from(text)), Some(value));
+            assert_eq!(Exploration::from_value(&Value::parse(text)), Some(value));
             assert_eq!(Exploration::from_value(&value.to_value()), Some(value));
         }
         assert_eq!(Exploration::from_value(&Value::from("often")), None);

@@ -140,7 +140,7 @@ pub(crate) fn divide_by_transposed_lower(b: &mut [f64], rows: usize, l: &[f64], 
 }
 
 /// Solves `a x = b` in place, by elimination with partial pivoting, for any regular `a` (`side`², destroyed). For small
-/// systems.
+/// systems: faer's factorisation wants memory for permutations, and rounds take none.
 pub(crate) fn solve(a: &mut [f64], side: usize, b: &mut [f64]) {
     let at = |row: usize, col: usize| row + side * col;
     for step in 0..side {

@@ -15,7 +15,7 @@ use crate::testing::{assert_close, count, items, number, numbers, vector};
 /// A learner of `name` with `set` as name=value words.
 fn make(name: &str, set: &str, problem: Problem) -> Box<dyn Model> {
     let pairs = set.split_whitespace().map(|word| word.split_once('=').expect("name=value"));
-    let values: Values = pairs.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+    let values: Values = pairs.map(|(name, value)| (name.to_owned(), Value::parse(value))).collect();
     find(name).expect("registered").make(&values, problem, 0).expect("valid")
 }
 
@@ -322,5 +322,5 @@ fn names_are_read_back() {
     for how in Merge::ALL {
         assert_eq!(how.to_string().parse(), Ok(how));
     }
-    assert_eq!("sum".parse::<Merge>().expect_err("unknown"), "\"sum\" is none of sum-all and lambda-once");
+    assert_eq!("sum".parse::<Merge>().expect_err("unknown").to_string(), "\"sum\" is none of sum-all and lambda-once");
 }

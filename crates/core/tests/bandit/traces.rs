@@ -86,9 +86,9 @@ fn learners_reproduce_their_references() {
     for (name, learner, params) in TRACES {
         let Some(reference) = vector(name) else { continue };
         let value = |key: &str| match &reference["params"][key] {
-            Json::String(text) => Value::from(text.as_str()),
+            Json::String(text) => Value::parse(text),
             Json::Null => Value::from("adaptive"),
-            number => Value::from(number.to_string().as_str()),
+            number => Value::parse(&number.to_string()),
         };
         let values: Values = params.iter().map(|(name, key)| ((*name).to_owned(), value(key))).collect();
         let dimension = |key: &str| number(&reference[key]) as usize;

@@ -250,7 +250,7 @@ fn over(name: &str, cases: impl Fn(&'static Entry) -> Vec<Case>, law: impl Fn(&C
         }
         for mut case in cases(entry) {
             if let Some(Instead { param, value, .. }) = instead {
-                case.values.insert((*param).to_owned(), Value::from(*value));
+                case.values.insert((*param).to_owned(), Value::parse(value));
             }
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| law(&case))) {
                 let message = panic.downcast_ref::<String>().map(String::as_str);

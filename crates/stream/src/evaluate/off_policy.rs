@@ -242,6 +242,7 @@ impl OffPolicy {
 }
 
 /// The standard normal distribution's quantile at `p` in (0, 1), to nine digits: Acklam's rational approximation.
+/// By hand, since nothing else is needed of a crate for statistics.
 fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969683028665376e1,

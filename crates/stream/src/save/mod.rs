@@ -1,5 +1,6 @@
 //! A model with everything around it that the next row needs; several made one.
 
+pub mod file;
 pub mod merge;
 mod saved;
 

@@ -2,4 +2,5 @@
 
 #[cfg(feature = "parquet")]
 mod parquet;
+pub(crate) mod replace;
 pub(crate) mod writer;

@@ -13,12 +13,13 @@ __all__ = [
 class Aioli(WeightedClassifier):
     norm: float | None
     regularization: float | None
-    curvature: float | str | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
     improper_weight: float | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
-        curvature: float | str | None = None, improper_weight: float | None = None, scale: str = "standard",
-        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None,
+        improper_weight: float | None = None, scale: str = "standard", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class Auto(WeightedClassifier):
     budget: float | None
@@ -30,21 +31,22 @@ class Auto(WeightedClassifier):
 class Folklore(WeightedClassifier):
     norm: float | None
     regularization: float | None
-    curvature: float | str | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
     linear_term: bool | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
-        curvature: float | str | None = None, linear_term: bool | None = None, scale: str = "standard",
-        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
+        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        memory: int = 8192,
     ) -> None: ...
 class FolkloreDiag(WeightedClassifier):
     norm: float | None
     regularization: float | None
-    curvature: float | str | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
-        curvature: float | str | None = None, scale: str = "standard", intercept: bool = True,
-        radius: float | None = None, seed: int = 0, memory: int = 8192,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "standard",
+        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class Gaf(WeightedClassifier):
     norm: float | None
@@ -60,30 +62,30 @@ class Gaf(WeightedClassifier):
     ) -> None: ...
 class GaptronHinge(Classifier):
     rate: float | None
-    exploration: float | str | None
+    exploration: float | Literal["adaptive"] | None
     norm: float | None
     def __init__(
-        self, *, rate: float | None = None, exploration: float | str | None = None, norm: float | None = None,
-        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        memory: int = 8192,
+        self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
+        norm: float | None = None, scale: str = "standard", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class GaptronLogistic(Classifier):
     rate: float | None
-    exploration: float | str | None
+    exploration: float | Literal["adaptive"] | None
     norm: float | None
     def __init__(
-        self, *, rate: float | None = None, exploration: float | str | None = None, norm: float | None = None,
-        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        memory: int = 8192,
+        self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
+        norm: float | None = None, scale: str = "standard", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class GaptronSmooth(Classifier):
     rate: float | None
-    exploration: float | str | None
+    exploration: float | Literal["adaptive"] | None
     norm: float | None
     def __init__(
-        self, *, rate: float | None = None, exploration: float | str | None = None, norm: float | None = None,
-        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        memory: int = 8192,
+        self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
+        norm: float | None = None, scale: str = "standard", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class Ogd(WeightedClassifier):
     norm: float | None

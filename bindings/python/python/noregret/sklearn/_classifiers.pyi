@@ -27,13 +27,13 @@ class AdaboostOlmClassifier(Classifier):
 class AioliClassifier(WeightedClassifier):
     norm: float | None
     regularization: float | None
-    curvature: float | str | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
     improper_weight: float | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
-        curvature: float | str | None = None, improper_weight: float | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
-        memory: int = 8192,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None,
+        improper_weight: float | None = None, passes: int = 1, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, memory: int = 8192,
     ) -> None: ...
 class AutoClassifier(WeightedClassifier):
     budget: float | None
@@ -46,22 +46,23 @@ class AutoClassifier(WeightedClassifier):
 class FolkloreClassifier(WeightedClassifier):
     norm: float | None
     regularization: float | None
-    curvature: float | str | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
     linear_term: bool | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
-        curvature: float | str | None = None, linear_term: bool | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
-        memory: int = 8192,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
+        passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
+        random_state: Any = 0, memory: int = 8192,
     ) -> None: ...
 class FolkloreDiagClassifier(WeightedClassifier):
     norm: float | None
     regularization: float | None
-    curvature: float | str | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
-        curvature: float | str | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
+        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
+        memory: int = 8192,
     ) -> None: ...
 class FtrlClassifier(WeightedClassifier):
     regularization: float | None
@@ -83,30 +84,30 @@ class GafClassifier(WeightedClassifier):
     ) -> None: ...
 class GaptronHingeClassifier(Classifier):
     rate: float | None
-    exploration: float | str | None
+    exploration: float | Literal["adaptive"] | None
     norm: float | None
     def __init__(
-        self, *, rate: float | None = None, exploration: float | str | None = None, norm: float | None = None,
-        passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        random_state: Any = 0, memory: int = 8192,
+        self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
+        norm: float | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, random_state: Any = 0, memory: int = 8192,
     ) -> None: ...
 class GaptronLogisticClassifier(Classifier):
     rate: float | None
-    exploration: float | str | None
+    exploration: float | Literal["adaptive"] | None
     norm: float | None
     def __init__(
-        self, *, rate: float | None = None, exploration: float | str | None = None, norm: float | None = None,
-        passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        random_state: Any = 0, memory: int = 8192,
+        self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
+        norm: float | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, random_state: Any = 0, memory: int = 8192,
     ) -> None: ...
 class GaptronSmoothClassifier(Classifier):
     rate: float | None
-    exploration: float | str | None
+    exploration: float | Literal["adaptive"] | None
     norm: float | None
     def __init__(
-        self, *, rate: float | None = None, exploration: float | str | None = None, norm: float | None = None,
-        passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        random_state: Any = 0, memory: int = 8192,
+        self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
+        norm: float | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
+        radius: float | None = None, random_state: Any = 0, memory: int = 8192,
     ) -> None: ...
 class KernelAioliClassifier(WeightedClassifier):
     kernel: Literal["linear", "polynomial", "rbf"] | None
@@ -115,13 +116,14 @@ class KernelAioliClassifier(WeightedClassifier):
     length_scale: float | None
     norm: float | None
     regularization: float | None
-    curvature: float | str | None
+    curvature: float | Literal["safe", "tight", "paper"] | None
     improper_weight: float | None
     max_rounds: int | None
     def __init__(
         self, *, kernel: Literal["linear", "polynomial", "rbf"] | None = None, degree: int | None = None,
         offset: float | None = None, length_scale: float | None = None, norm: float | None = None,
-        regularization: float | None = None, curvature: float | str | None = None,
+        regularization: float | None = None,
+        curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, max_rounds: int | None = None, passes: int = 1,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
         memory: int = 8192,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use noregret::algorithm::{About, AnyModel, Forecast};
 use noregret::problem::Problem;
-use noregret::replace::Replacement;
+use noregret_stream::Replacement;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::watch::certify::Record;

@@ -45,17 +45,16 @@ impl Context {
 
 impl Member for Context {
     fn prediction(&self) -> Prediction {
-        let mut members = vec![Prediction::sized(self.classes, 0); self.forgetting.len()];
-        members.push(Prediction { scores: vec![0.0; self.classes], ..Prediction::default() });
-        Prediction { members, ..Prediction::sized(self.classes, 0) }
+        let members = vec![Prediction::sized(self.classes, 0); self.forgetting.len()];
+        // The label before: others may have come when this round is learnt.
+        Prediction { members, kept: vec![0.0; self.classes], ..Prediction::sized(self.classes, 0) }
     }
 
     fn predict(&self, _: Features<'_>, out: &mut Prediction) {
         let (k, rows) = (self.classes, self.rows());
-        let (last, heads) = out.members.split_last_mut().expect("the context is the last");
-        last.scores.copy_from_slice(&self.last);
+        out.kept.copy_from_slice(&self.last);
         let known: f64 = if self.ordered { self.last.iter().sum() } else { 1.0 };
-        for (at, counts) in heads.iter_mut().zip(self.counts.chunks_exact(rows * k)) {
+        for (at, counts) in out.members.iter_mut().zip(self.counts.chunks_exact(rows * k)) {
             // Before the first label every class is as likely as any other.
             at.probabilities.fill((1.0 - known) / k as f64);
             for (row, counts) in counts.chunks_exact(k).enumerate() {
@@ -73,7 +72,7 @@ impl Member for Context {
 
     fn update(&mut self, _: Features<'_>, y: Target<'_>, at: &Prediction) {
         let (k, rows) = (self.classes, self.rows());
-        let last = &at.members.last().expect("the context is the last").scores;
+        let last = &at.kept;
         for (head, &rate) in self.forgetting.iter().enumerate() {
             for row in 0..rows {
                 let share = self.share(row, last);
@@ -132,7 +131,7 @@ mod tests {
             context.update(Features::Dense(&[]), Target::class(*label), &at);
         }
         context.predict(Features::Dense(&[]), &mut at);
-        at.members[..context.forgetting.len()].iter().map(|head| head.probabilities.clone()).collect()
+        at.members.iter().map(|head| head.probabilities.clone()).collect()
     }
 
     /// K = 2: (n + ½)/(N + 1). Without forgetting the counts of 0, 0, 1 are 2 and 1; with ½ they are ½·½ + ½ = ¾ and 1.

@@ -163,7 +163,7 @@ impl FromStr for Word {
 }
 
 impl ParamValue for Lineup {
-    const KIND: Kind = Kind::List;
+    const KIND: crate::param::Kind = crate::param::Kind::List;
 
     const WORDS: &'static [&'static str] = &["labels+shared@0.1+products@0.001"];
 

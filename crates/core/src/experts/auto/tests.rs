@@ -7,7 +7,7 @@ use crate::testing::plays;
 
 fn auto(classes: usize, features: usize, values: &[(&str, &str)]) -> Auto {
     let values: Values =
-        values.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
+        values.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
     let params = AutoParams::from_values("auto", &values).expect("known names");
     Auto::new(params, Problem::new(classes, features).with_radius(1.0), 0).expect("valid parameters")
 }

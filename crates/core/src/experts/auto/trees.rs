@@ -81,8 +81,8 @@ impl Member for Trees {
         let uniform = 1.0 / mixture.probabilities.len() as f64;
         // One more vote, split evenly.
         votes.probabilities.fill(uniform);
-        for step in mixture.kept.chunks_exact(2) {
-            votes.probabilities[step[0] as usize] += 1.0;
+        for named in &mixture.indices {
+            votes.probabilities[*named as usize] += 1.0;
         }
         votes.probabilities.iter_mut().for_each(|p| *p /= COPIES as f64 + 1.0);
         votes.set_scores_to_logarithms();

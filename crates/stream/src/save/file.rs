@@ -1,0 +1,144 @@
+//! Model files on disk: read whole, and replaced at once or not at all, so that an old model is whole until the new one is.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use noregret::model::{Archive, ModelError};
+
+use crate::write::replace::Replacement;
+
+/// Why a model file could not be read or written, in one sentence that begins with its path.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelFileError {
+    /// The file system said no.
+    #[error("{}: {action}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// It holds no model, or the model cannot be written.
+    #[error("{}: {source}", path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: ModelError,
+    },
+}
+
+/// Reads the model file at `path`.
+pub fn read(path: &Path) -> Result<Archive, ModelFileError> {
+    let bytes = std::fs::read(path).map_err(io_error(path, "cannot be read"))?;
+    Archive::from_bytes(&bytes).map_err(|source| ModelFileError::Model { path: path.to_owned(), source })
+}
+
+/// Writes `archive` to `path`.
+///
+/// # Errors
+/// What the file system says, or a number that is not finite: the file could not be read again.
+pub fn write(archive: &Archive, path: &Path) -> Result<(), ModelFileError> {
+    archive.check().map_err(|source| ModelFileError::Model { path: path.to_owned(), source })?;
+    let write = || {
+        let mut file = Replacement::open(path)?;
+        file.write_all(&archive.to_bytes())?;
+        file.finish()
+    };
+    write().map_err(io_error(path, "cannot be written"))
+}
+
+fn io_error(path: &Path, action: &'static str) -> impl Fn(std::io::Error) -> ModelFileError {
+    let path = path.to_owned();
+    move |source| ModelFileError::Io { path: path.clone(), action, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use noregret::problem::Problem;
+    use noregret::registry::find;
+
+    use super::*;
+
+    fn archive(learner: &str) -> Archive {
+        let problem = Problem::new(3, 2).with_radius(1.0);
+        let mut model = find(learner).expect("registered").make(&Default::default(), problem, 0).expect("default");
+        Archive::of(&mut *model)
+    }
+
+    #[test]
+    fn an_old_file_is_whole_until_the_new_one_is() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("model");
+        write(&archive("ogd"), &path).expect("a new file");
+        write(&archive("folklore"), &path).expect("replaces it");
+        assert_eq!(read(&path).expect("whole"), archive("folklore"));
+        let names = |folder: &Path| std::fs::read_dir(folder).expect("listed").count();
+        assert_eq!(names(folder.path()), 1, "no temporary file is left");
+
+        // A folder that is not there, a file in place of the folder, a folder in place of the file.
+        let missing = folder.path().join("no/model");
+        let beneath = path.join("model");
+        let occupied = folder.path().join("occupied");
+        std::fs::create_dir_all(occupied.join("by this")).expect("a folder");
+        for wrong in [&missing, &beneath, &occupied] {
+            let error = write(&archive("ogd"), wrong).expect_err("cannot be written").to_string();
+            let sentence = format!("{}: cannot be ", wrong.display());
+            assert!(error.starts_with(&sentence) && !error.contains('\n'), "{error}");
+        }
+        assert_eq!(read(&path).expect("still whole"), archive("folklore"));
+        assert_eq!(names(folder.path()), 2, "no temporary file is left");
+        let error = read(&missing).expect_err("not there").to_string();
+        assert!(error.starts_with(&format!("{}: cannot be read: ", missing.display())), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn whoever_reads_the_old_file_reads_it_to_its_end() {
+        use std::io::Read as _;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("model");
+        write(&archive("ogd"), &path).expect("a new file");
+        let mut reader = std::fs::File::open(&path).expect("just written");
+        write(&archive("folklore"), &path).expect("replaces it");
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).expect("open");
+        assert_eq!(Archive::from_bytes(&bytes).expect("whole"), archive("ogd"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn models_are_as_readable_as_other_files() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let [model, plain] = ["model", "plain"].map(|name| folder.path().join(name));
+        write(&archive("ogd"), &model).expect("a new file");
+        std::fs::write(&plain, "").expect("a new file");
+        let mode = |path| std::fs::metadata(path).expect("just written").permissions().mode();
+        assert_eq!(mode(&model), mode(&plain));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_read_only_keeps_its_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("model");
+        write(&archive("ogd"), &path).expect("a new file");
+        let allow = |mode| std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode));
+        allow(0o555).expect("own folder");
+        let may_write_anyway = std::fs::write(folder.path().join("probe"), "").is_ok();
+        let written = write(&archive("folklore"), &path);
+        allow(0o755).expect("own folder");
+        if may_write_anyway {
+            eprintln!("skipped: this user may write to a folder that is read-only");
+            return;
+        }
+        let error = written.expect_err("read-only").to_string();
+        assert!(error.starts_with(&format!("{}: cannot be written: ", path.display())), "{error}");
+        assert_eq!(read(&path).expect("still whole"), archive("ogd"));
+    }
+}
