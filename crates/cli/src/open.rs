@@ -9,8 +9,8 @@ use noregret::param::{Value, Values};
 use noregret::registry::{self, Entry};
 use noregret::rng::Rng;
 use noregret_stream::encode::Encoder;
-use noregret_stream::save::{Frozen, Saved};
 use noregret_stream::save::file as model_file;
+use noregret_stream::save::{Frozen, Saved};
 use noregret_stream::{ReadOptions, Reader};
 
 use crate::args::{RunArgs, Told};

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use noregret_stream::draw::plot::Chart;
 use noregret_stream::Replacement;
+use noregret_stream::draw::plot::Chart;
 
 use crate::failure::Failure;
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use noregret::algorithm::Forecast;
 use noregret::example::Label;
+use noregret_stream::Replacement;
 use noregret_stream::draw::report::{Page, Watch};
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::Score;
-use noregret_stream::Replacement;
 use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::watch::certify::Record;
 

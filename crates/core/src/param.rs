@@ -507,7 +507,10 @@ mod tests {
         assert_eq!(params, TestParams { rate: Some(2.0), samples: Some(1000) });
         assert_eq!(TestParams::from_values("test", &params.values()), Ok(params));
         assert_eq!(TestParams::FIELDS[0].summary(), "Step size, > 0.");
-        assert_eq!(TestParams::FIELDS.iter().map(|field| field.kind.name()).collect::<Vec<_>>(), ["float", "integer"]);
+        assert_eq!(
+            TestParams::FIELDS.iter().map(|field| field.kind.name()).collect::<Vec<_>>(),
+            ["float", "integer"]
+        );
     }
 
     #[test]

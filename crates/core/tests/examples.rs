@@ -2,16 +2,16 @@
 
 #![allow(unreachable_pub)]
 
-#[path = "../examples/learn_a_stream.rs"]
-mod learn_a_stream;
-#[path = "../examples/save_and_go_on.rs"]
-mod save_and_go_on;
 #[path = "../examples/late_answers.rs"]
 mod late_answers;
+#[path = "../examples/learn_a_stream.rs"]
+mod learn_a_stream;
 #[path = "../examples/mixture_of_learners.rs"]
 mod mixture_of_learners;
 #[path = "../examples/own_algorithm.rs"]
 mod own_algorithm;
+#[path = "../examples/save_and_go_on.rs"]
+mod save_and_go_on;
 
 type Main = fn() -> Result<(), Box<dyn std::error::Error>>;
 
@@ -32,8 +32,10 @@ fn every_example_runs() {
 
 #[test]
 fn no_example_is_left_out() {
-    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).expect("part of the package");
-    let mut files: Vec<_> = folder.map(|entry| entry.expect("listed").file_name().into_string().expect("a name")).collect();
+    let folder =
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).expect("part of the package");
+    let mut files: Vec<_> =
+        folder.map(|entry| entry.expect("listed").file_name().into_string().expect("a name")).collect();
     let mut run: Vec<_> = EXAMPLES.iter().map(|(name, _)| (*name).to_owned()).collect();
     files.sort();
     run.sort();

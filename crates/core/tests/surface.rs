@@ -11,8 +11,18 @@ use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 
 /// The modules that are promised. The others are documented, and may change: learners' own modules follow their papers.
 const PROMISED: &[&str] = &[
-    "algorithm", "example", "learner", "merge", "model", "parallel", "param", "prediction", "problem", "registry",
-    "rng", "state",
+    "algorithm",
+    "example",
+    "learner",
+    "merge",
+    "model",
+    "parallel",
+    "param",
+    "prediction",
+    "problem",
+    "registry",
+    "rng",
+    "state",
 ];
 
 #[test]
@@ -33,7 +43,8 @@ fn what_is_promised_stays() {
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/public.txt");
     if std::env::var_os("UPDATE_PUBLIC").is_some() {
-        fs::write(&path, found.iter().map(|line| format!("{line}\n")).collect::<String>()).expect("own folder");
+        fs::write(&path, found.iter().map(|line| format!("{line}\n")).collect::<String>())
+            .expect("own folder");
     }
     let promised = fs::read_to_string(&path).expect("part of the repository");
     let gone: Vec<_> = promised.lines().filter(|line| !found.contains(*line)).collect();
@@ -103,8 +114,11 @@ fn list(path: &Path, module: &str, found: &mut BTreeSet<String>) {
             }
             Item::Enum(item) if public(&item.vis) => {
                 for variant in &item.variants {
-                    let shape: Vec<_> =
-                        variant.fields.iter().map(|field| format!("{} {}", text(&field.ident), text(&field.ty))).collect();
+                    let shape: Vec<_> = variant
+                        .fields
+                        .iter()
+                        .map(|field| format!("{} {}", text(&field.ident), text(&field.ty)))
+                        .collect();
                     found.insert(format!("{module}: {}::{} {shape:?}", item.ident, variant.ident));
                 }
             }
@@ -112,7 +126,9 @@ fn list(path: &Path, module: &str, found: &mut BTreeSet<String>) {
                 for member in &item.items {
                     let line = match member {
                         TraitItem::Fn(method) => text(&method.sig),
-                        TraitItem::Const(constant) => format!("const {} : {}", constant.ident, text(&constant.ty)),
+                        TraitItem::Const(constant) => {
+                            format!("const {} : {}", constant.ident, text(&constant.ty))
+                        }
                         TraitItem::Type(of) => format!("type {}", of.ident),
                         _ => continue,
                     };

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use noregret_stream::save::Saved;
-use noregret_stream::save::merge::merge;
 use noregret_stream::save::file as model_file;
+use noregret_stream::save::merge::merge;
 
 use crate::args::MergeArgs;
 use crate::cmd::run::check_target;

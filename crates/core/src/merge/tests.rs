@@ -322,5 +322,8 @@ fn names_are_read_back() {
     for how in Merge::ALL {
         assert_eq!(how.to_string().parse(), Ok(how));
     }
-    assert_eq!("sum".parse::<Merge>().expect_err("unknown").to_string(), "\"sum\" is none of sum-all and lambda-once");
+    assert_eq!(
+        "sum".parse::<Merge>().expect_err("unknown").to_string(),
+        "\"sum\" is none of sum-all and lambda-once"
+    );
 }

@@ -65,7 +65,8 @@ mod tests {
 
     fn archive(learner: &str) -> Archive {
         let problem = Problem::new(3, 2).with_radius(1.0);
-        let mut model = find(learner).expect("registered").make(&Default::default(), problem, 0).expect("default");
+        let mut model =
+            find(learner).expect("registered").make(&Default::default(), problem, 0).expect("default");
         Archive::of(&mut *model)
     }
 
