@@ -6,8 +6,8 @@ use noregret::algorithm::{About, Forecast};
 use noregret_stream::draw::plot::{Chart, Line};
 use noregret_stream::watch::abstain::{Abstention, Report, Rule};
 
-use crate::args::RunArgs;
 use crate::failure::Failure;
+use crate::plan::{AbstainPlan, ObservePlan};
 use crate::plot::PlotFile;
 
 /// Where a learner abstains by itself, what that costs if nobody says.
@@ -15,21 +15,29 @@ const OWN_COST: f64 = 0.5;
 
 /// The rule of `--abstain-cost` or `--abstain-rate`; of `--risk-plot` alone, one that always answers. Learners that abstain
 /// by themselves, `own`, have their own rule.
-pub(crate) fn abstention(args: &RunArgs, about: &About, own: bool) -> Result<Option<Abstention>, Failure> {
+pub(crate) fn abstention(
+    plan: &ObservePlan,
+    about: &About,
+    own: bool,
+) -> Result<Option<Abstention>, Failure> {
     if own {
-        if args.abstain_rate.is_some() {
-            return Err(Failure::usage(format!(
-                "--abstain-rate: {} decides by itself when to abstain",
-                about.name
-            )));
-        }
-        return Ok(Some(Abstention::new(Rule::Own(args.abstain_cost.unwrap_or(OWN_COST)))));
+        let cost = match plan.abstain {
+            Some(AbstainPlan::Rate(_)) => {
+                return Err(Failure::usage(format!(
+                    "--abstain-rate: {} decides by itself when to abstain",
+                    about.name
+                )));
+            }
+            Some(AbstainPlan::Cost(cost)) => cost,
+            None => OWN_COST,
+        };
+        return Ok(Some(Abstention::new(Rule::Own(cost))));
     }
-    let (option, rule) = match (args.abstain_cost, args.abstain_rate) {
-        (Some(cost), _) => ("--abstain-cost", Rule::Cost(cost)),
-        (None, Some(rate)) => ("--abstain-rate", Rule::Rate(rate)),
-        (None, None) if args.risk_plot.is_some() => ("--risk-plot", Rule::Cost(1.0)),
-        (None, None) => return Ok(None),
+    let (option, rule) = match plan.abstain {
+        Some(AbstainPlan::Cost(cost)) => ("--abstain-cost", Rule::Cost(cost)),
+        Some(AbstainPlan::Rate(rate)) => ("--abstain-rate", Rule::Rate(rate)),
+        None if plan.risk_plot.is_some() => ("--risk-plot", Rule::Cost(1.0)),
+        None => return Ok(None),
     };
     if about.forecast != Forecast::Probabilities {
         return Err(Failure::usage(format!("{option}: {} does not forecast probabilities", about.name)));

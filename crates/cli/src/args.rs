@@ -11,9 +11,9 @@ use clap::{Args, Parser, Subcommand};
 use noregret::merge::Merge;
 use noregret_stream::Format;
 
-pub(crate) use decisions::{EvaluateArgs, Missing, ReplayArgs};
-pub(crate) use learning::{CalibrationOf, CompareArgs, PredictArgs, RunArgs, SortBy};
-pub(crate) use stream::{DataArgs, StreamArgs, Told};
+pub(crate) use decisions::{EvaluateArgs, ReplayArgs};
+pub(crate) use learning::{CompareArgs, PredictArgs, RunArgs};
+pub(crate) use stream::{DataArgs, StreamArgs};
 
 /// Online multiclass learning with regret guarantees: predict, see the label, learn, one row at a time.
 #[derive(Debug, Parser)]

@@ -9,7 +9,7 @@ use noregret_stream::run::score::Rates;
 use noregret_stream::watch::spread::Spread;
 use serde::Serialize;
 
-use crate::args::{SortBy, StreamArgs};
+use crate::choices::SortBy;
 use crate::note::note;
 use crate::pass::{Comparison, Run};
 use crate::progress::as_json;
@@ -211,7 +211,7 @@ struct Means<'a> {
 }
 
 /// Prints one object for each run, and a summary.
-pub(crate) fn json(comparison: &Comparison, args: &StreamArgs) -> std::io::Result<()> {
+pub(crate) fn json(comparison: &Comparison, data: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let feedback = |run: &Run| if run.bandit { "bandit" } else { "full" };
     for run in &comparison.runs {
@@ -220,7 +220,7 @@ pub(crate) fn json(comparison: &Comparison, args: &StreamArgs) -> std::io::Resul
         let line = RunLine {
             summary: Summary {
                 kind: "run",
-                data: &args.data,
+                data,
                 learner: candidate.entry.about.name,
                 rates: run.score.rates(),
                 window: run.score.window_rates(),
@@ -261,7 +261,7 @@ pub(crate) fn json(comparison: &Comparison, args: &StreamArgs) -> std::io::Resul
     let guessing = comparison.guessing();
     let line = SummaryLine {
         kind: "summary",
-        data: &args.data,
+        data,
         rounds: comparison.runs[0].score.rounds(),
         runs: comparison.runs.len(),
         threads: comparison.threads,

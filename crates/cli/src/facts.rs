@@ -1,67 +1,30 @@
 //! What is known of a stream before its first round, and learners made for it.
 
 use noregret::algorithm::AnyModel;
-use noregret::learner::{Accepts, Classes, Feedback};
+use noregret::learner::{Accepts, Classes};
 use noregret::open_classes::FEWEST;
 use noregret::problem::Problem;
-use noregret::registry::Entry;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::encode::survey::{Survey, SurveyError, SurveyOptions, suitable};
-use noregret_stream::{Columns, ReadOptions, Reader};
+use noregret_stream::{Columns, Reader};
 
-use crate::args::StreamArgs;
 use crate::failure::Failure;
 use crate::note::{counted, short};
-use crate::open::data_name;
+use crate::plan::{Source, StreamPlan};
+use crate::progress::Mode;
 use crate::settings::Settings;
+use crate::wanted::Wanted;
 use crate::watched::Watched;
 
 /// Rows of a file that take at most so many bytes, about as many as its text has, are kept from the first pass for the second
 /// one: less than most learners of many features take, and far less than a machine has on which a pass takes long.
 const MOST_KEPT: usize = 256 << 20;
 
-/// A learner that is wanted, and what was set for it.
-#[derive(Clone, Debug)]
-pub(crate) struct Wanted {
-    pub(crate) entry: &'static Entry,
-    pub(crate) settings: Settings,
-    /// How many copies of its state will be kept.
-    pub(crate) copies: usize,
-    /// Whether it may be given classes as they come up, where nobody says how many there are.
-    pub(crate) open_classes: bool,
-}
-
-impl Wanted {
-    /// Whether the columns are experts, and what stands there their votes.
-    fn votes(&self) -> bool {
-        self.entry.feedback == Feedback::Experts
-    }
-
-    /// Whether the features are best left as they are: their units make no difference, or all of it.
-    fn scale_free(&self) -> Result<bool, Failure> {
-        Ok(self.votes() || self.entry.scale_free(&self.settings.params)?)
-    }
-
-    /// Refuses a learner that cannot take in a class that appears later.
-    fn check_growth(&self) -> Result<(), Failure> {
-        let smallest = Problem::new(FEWEST, 1).with_radius(1.0);
-        if let AnyModel::Full(mut learner) = self.entry.make_any(&self.settings.params, smallest, 0)?
-            && learner.grow(FEWEST + 1, 1)
-        {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "--set classes=K: must be given for a pipe, which cannot be read twice: {} takes in no classes as they come up",
-            self.entry.about.name
-        )))
-    }
-}
-
 /// Data that were opened and looked at.
 pub(crate) struct Stream<'a> {
-    args: &'a StreamArgs,
+    plan: &'a StreamPlan,
     pub(crate) reader: Box<dyn Reader>,
     facts: Facts,
     /// What was decided about the reader.
@@ -70,11 +33,7 @@ pub(crate) struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// Opens the data for learners that are all of the same kind of target and declare the same classes and features.
-    pub(crate) fn open(
-        args: &'a StreamArgs,
-        options: &ReadOptions,
-        wanted: &[Wanted],
-    ) -> Result<Self, Failure> {
+    pub(crate) fn open(plan: &'a StreamPlan, wanted: &[Wanted]) -> Result<Self, Failure> {
         // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
         for Wanted { entry, settings, .. } in wanted {
             let checked = entry.check_values(&settings.params).map_err(Failure::from);
@@ -86,47 +45,44 @@ impl<'a> Stream<'a> {
         for wanted in wanted {
             as_they_are &= wanted.scale_free()?;
         }
-        let scale = args.scale.or(as_they_are.then_some(Scaling::None));
+        let scale = plan.scaling.or(as_they_are.then_some(Scaling::None));
         let Settings { classes, features, .. } = wanted[0].settings;
-        let mut reader = noregret_stream::open(&args.data, options).map_err(Failure::data)?;
+        let mut reader = plan.source.open()?;
         if let Columns::Hashed { .. } = reader.columns() {
             // Known before the first pass, which takes memory for every column itself.
-            let features = reader.columns().count() as usize + usize::from(!args.no_intercept);
+            let features = reader.columns().count() as usize + usize::from(plan.intercept);
             let classes = classes.map_or(2, |classes| classes as usize);
-            check_memory(args, wanted, &Problem::new(classes, features).with_sparse(true))?;
+            check_memory(plan, wanted, &Problem::new(classes, features).with_sparse(true))?;
         }
-        let described = describe_reader(&args.data, reader.as_ref());
+        let described = describe_reader(&plan.source, reader.as_ref());
         let facts = if reader.size().is_some() {
             // In its own words: the table of the second pass has not begun.
-            let shown = (!args.json && !args.quiet).then_some("first pass");
+            let shown = (plan.mode == Mode::Table).then_some("first pass");
             reader.keep(MOST_KEPT);
             let mut watched = Watched::new(reader, shown);
             let survey = Survey::take(
                 &mut watched,
                 &SurveyOptions {
-                    name: &args.data,
+                    name: &plan.source.data,
                     scaling: scale,
                     classes: wanted[0].entry.about.accepts.classes,
                     features: features.map(|features| features as usize),
-                    bad_rows: args.reading.on_bad_row,
+                    bad_rows: plan.source.on_bad_row,
                 },
             )
-            .map_err(|error| survey_failure(&args.data, error))?;
+            .map_err(|error| survey_failure(&plan.source.data, error))?;
             let (schema, kept) = (watched.schema(), watched.again());
             drop(watched);
             reader = match kept {
                 Some(kept) => kept,
-                None => {
-                    let options = ReadOptions { schema: Some(schema), ..options.clone() };
-                    noregret_stream::open(&args.data, &options).map_err(Failure::data)?
-                }
+                None => plan.source.with_schema(schema).open()?,
             };
-            Facts::of_file(args, wanted, &survey)?
+            Facts::of_file(plan, wanted, &survey)?
         } else {
             Facts::of_pipe(scale, wanted, reader.as_ref())?
         };
-        let stream = Self { args, reader, facts, described };
-        check_memory(args, wanted, &stream.problem())?;
+        let stream = Self { plan, reader, facts, described };
+        check_memory(plan, wanted, &stream.problem())?;
         Ok(stream)
     }
 
@@ -143,7 +99,7 @@ impl<'a> Stream<'a> {
     /// The problem as the data and the arguments have it, before a learner's own radius.
     fn problem(&self) -> Problem {
         let facts = &self.facts;
-        let intercept = !self.args.no_intercept;
+        let intercept = self.plan.intercept;
         let radius = facts.radius.map(|radius| {
             // A hair more, so that rounding never puts the largest row outside.
             let radius = (radius * radius + f64::from(u8::from(intercept))).sqrt() * (1.0 + 1e-12);
@@ -159,7 +115,7 @@ impl<'a> Stream<'a> {
         // A list of probabilities is one of all classes.
         let accepts = Accepts { soft_labels: accepts.soft_labels && !facts.open_classes, ..accepts };
         // Among others that need scaling, too: every run is what it would be alone.
-        let as_they_are = self.args.scale.is_none() && wanted.scale_free()?;
+        let as_they_are = self.plan.scaling.is_none() && wanted.scale_free()?;
         let scaling = if as_they_are { Scaling::None } else { facts.scaling };
         let mut problem = self.problem();
         if scaling != facts.scaling {
@@ -167,7 +123,7 @@ impl<'a> Stream<'a> {
             problem.radius = None;
         }
         // The constant feature is no expert.
-        let intercept = !self.args.no_intercept && !wanted.votes();
+        let intercept = self.plan.intercept && !wanted.votes();
         problem.features = facts.columns + usize::from(intercept);
         let learner = wanted.entry.make_any(&wanted.settings.params, problem, seed)?;
         let radius = learner.problem().radius.unwrap_or(f64::INFINITY);
@@ -184,7 +140,7 @@ impl<'a> Stream<'a> {
             columns: facts.columns,
             accepts,
             votes: wanted.votes(),
-            large_row: self.args.on_large_row,
+            large_row: self.plan.on_large_row,
             radius,
             large_rows: 0,
         };
@@ -224,15 +180,15 @@ struct Facts {
 
 impl Facts {
     /// What a first pass found, and what was set by hand.
-    fn of_file(args: &StreamArgs, wanted: &[Wanted], survey: &Survey) -> Result<Self, Failure> {
+    fn of_file(plan: &StreamPlan, wanted: &[Wanted], survey: &Survey) -> Result<Self, Failure> {
         let settings = &wanted[0].settings;
         if survey.rows == 0 {
-            return Err(Failure::data(format!("{}: has no rows that can be read", args.data)));
+            return Err(Failure::data(format!("{}: has no rows that can be read", plan.source.data)));
         }
         if survey.labelled == 0 {
             return Err(Failure::data(format!(
                 "{}: none of its {} rows has a label",
-                args.data, survey.rows
+                plan.source.data, survey.rows
             )));
         }
         let columns = survey.columns;
@@ -244,14 +200,14 @@ impl Facts {
                 if classes < found {
                     return Err(Failure::data(format!(
                         "{}: has {found} classes; at most classes = {classes} were declared",
-                        args.data
+                        plan.source.data
                     )));
                 }
                 if classes < 2 {
                     let only = survey.labels.iter().next().unwrap_or_default();
                     return Err(Failure::data(format!(
                         "{}: every label is {only:?}; at least 2 classes were needed (or --set classes=K)",
-                        args.data
+                        plan.source.data
                     )));
                 }
                 classes
@@ -279,7 +235,7 @@ impl Facts {
             scaling: survey.scaling,
             radius: Some(survey.radius),
             sparse: survey.is_sparse() && survey.scaling != Scaling::Standard,
-            rows: Some(args.limit.map_or(survey.rows, |limit| limit.min(survey.rows))),
+            rows: Some(plan.limit.map_or(survey.rows, |limit| limit.min(survey.rows))),
             description,
         })
     }
@@ -353,14 +309,14 @@ fn survey_failure(data: &str, error: SurveyError) -> Failure {
 }
 
 /// Refuses learners whose states would not fit, before memory is taken.
-fn check_memory(args: &StreamArgs, wanted: &[Wanted], problem: &Problem) -> Result<(), Failure> {
+fn check_memory(plan: &StreamPlan, wanted: &[Wanted], problem: &Problem) -> Result<(), Failure> {
     let mut total: usize = 0;
     for Wanted { entry, settings, copies, .. } in wanted {
         let numbers = entry.numbers(&settings.params, problem)?;
         total = total.saturating_add(numbers.saturating_mul(8).saturating_mul(*copies));
     }
     let mib = total >> 20;
-    if mib as u64 <= args.memory {
+    if mib as u64 <= plan.memory {
         return Ok(());
     }
     let (about, copies) = (wanted[0].entry.about, wanted[0].copies);
@@ -383,8 +339,8 @@ fn check_memory(args: &StreamArgs, wanted: &[Wanted], problem: &Problem) -> Resu
 }
 
 /// The reader's decisions in a sentence.
-pub(crate) fn describe_reader(data: &str, reader: &dyn Reader) -> String {
+pub(crate) fn describe_reader(source: &Source, reader: &dyn Reader) -> String {
     let details: Vec<String> =
         reader.describe().iter().map(|(subject, what)| format!("{subject} {what}")).collect();
-    format!("{}: {}", data_name(data), details.join(", "))
+    format!("{}: {}", source.name(), details.join(", "))
 }

@@ -2,6 +2,7 @@
 
 mod abstention;
 mod args;
+mod choices;
 mod cmd;
 mod comparison;
 #[cfg(feature = "fetch")]
@@ -11,12 +12,14 @@ mod failure;
 mod note;
 mod open;
 mod pass;
+mod plan;
 mod plot;
 mod progress;
 mod report;
 mod settings;
 mod summary;
 mod sweep;
+mod wanted;
 mod watched;
 
 use std::io::Write;

@@ -8,6 +8,11 @@ pub(crate) fn note(line: impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
+/// What messages call the data.
+pub(crate) fn data_name(data: &str) -> &str {
+    if data == "-" { "standard input" } else { data }
+}
+
 /// `1 row`, `2 rows`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })

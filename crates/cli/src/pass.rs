@@ -14,13 +14,14 @@ use noregret_stream::run::pass::{Entrant, Finished, PassError, PassOptions, pass
 use noregret_stream::run::score::Score;
 use noregret_stream::watch::curve::{Curve, Measure};
 
-use crate::args::StreamArgs;
-use crate::facts::{Stream, Wanted};
+use crate::facts::Stream;
 use crate::failure::Failure;
 use crate::note::{counted, note, note_bad_rows};
-use crate::open::{data_name, describe};
+use crate::open::describe;
+use crate::plan::PassPlan;
 use crate::progress::{Mode, PassProgress};
 use crate::sweep::Candidate;
+use crate::wanted::Wanted;
 
 /// Each run has a thread and a learner's state.
 const MOST_RUNS: u64 = 10_000;
@@ -64,16 +65,16 @@ pub(crate) fn draws(entry: &Entry) -> bool {
 
 /// Runs every candidate with each of its seeds over the data.
 pub(crate) fn run_all(
-    args: &StreamArgs,
+    pass_plan: &PassPlan,
     candidates: Vec<Candidate>,
     measures: &[Measure],
 ) -> Result<Comparison, Failure> {
-    let seeds = |entry: &Entry| if draws(entry) { args.repeats } else { 1 };
+    let PassPlan { stream: plan, repeats, threads } = pass_plan;
+    let seeds = |entry: &Entry| if draws(entry) { *repeats } else { 1 };
     let count = candidates.iter().fold(0, |count: u64, one| count.saturating_add(seeds(one.entry)));
     if count > MOST_RUNS {
         return Err(Failure::usage(format!(
-            "--repeats {}: makes {count} runs; at most {MOST_RUNS} fit into one pass",
-            args.repeats
+            "--repeats {repeats}: makes {count} runs; at most {MOST_RUNS} fit into one pass"
         )));
     }
     let wanted: Vec<Wanted> = (candidates.iter())
@@ -84,11 +85,11 @@ pub(crate) fn run_all(
             open_classes: false,
         })
         .collect();
-    let stream = Stream::open(args, &args.reading.options()?, &wanted)?;
+    let stream = Stream::open(plan, &wanted)?;
     let pipe = stream.reader.size().is_none();
     let (mut entrants, mut encoders, mut of) = (Vec::new(), Vec::<Encoder>::new(), Vec::new());
     for (at, wanted) in wanted.iter().enumerate() {
-        let first = wanted.settings.seed.unwrap_or(args.seed);
+        let first = wanted.settings.seed.unwrap_or(plan.seed);
         for seed in (0..seeds(wanted.entry)).map(|repeat| first.wrapping_add(repeat)) {
             let (learner, encoder) = stream
                 .learner(wanted, seed)
@@ -100,20 +101,20 @@ pub(crate) fn run_all(
                     && (other.intercept, other.votes) == (encoder.intercept, encoder.votes)
             };
             if matches!(learner, AnyModel::Bandit(_)) {
-                args.check_floor(learner.problem().classes)?;
+                plan.check_floor(learner.problem().classes)?;
             }
-            let options = args.run_options(learner.about().forecast, pipe, seed);
+            let options = plan.run_options(learner.about().forecast, pipe, seed);
             let encoder = encoders.iter().position(alike).unwrap_or_else(|| {
                 encoders.push(encoder);
                 encoders.len() - 1
             });
             of.push((at, seed, encoder));
-            let floor = args.exploration_floor;
+            let floor = plan.exploration_floor;
             let sink = measures.iter().map(|measure| Curve::new(*measure)).collect();
             entrants.push(Entrant { learner, encoder, options, floor, sink });
         }
     }
-    if args.exploration_floor != 0.0
+    if plan.exploration_floor != 0.0
         && !entrants.iter().any(|entrant| matches!(entrant.learner, AnyModel::Bandit(_)))
     {
         let who = match &candidates[..] {
@@ -124,17 +125,17 @@ pub(crate) fn run_all(
             "--exploration-floor: is for learners that hear right or wrong; {who} the label"
         )));
     }
-    let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
-    let mode = Mode::of(args);
+    let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+    let mode = plan.mode;
     if mode == Mode::Table {
         announce(&stream, &encoders[0], &entrants, threads);
     }
     let mut progress = PassProgress::new(mode, stream.rows());
     let clock = progress.clock();
-    let mut feed = Feed::new(stream.reader, encoders, &args.data, args.reading.on_bad_row, args.limit);
+    let mut feed = Feed::new(stream.reader, encoders, &plan.source.data, plan.source.on_bad_row, plan.limit);
     let options = PassOptions { threads, clock: &clock };
     let finished = pass(&mut feed, entrants, &options, &mut |rows| progress.read(rows))
-        .map_err(|error| pass_failure(args, &candidates, &of, error))?;
+        .map_err(|error| pass_failure(pass_plan, &candidates, &of, error))?;
     let seconds = progress.finish();
     let run = |(finished, (candidate, seed, encoder)): (Finished<Vec<Curve>>, _)| Run {
         candidate,
@@ -151,7 +152,7 @@ pub(crate) fn run_all(
     };
     let runs: Vec<Run> = finished.into_iter().zip(of).map(run).collect();
     if runs.iter().any(|run| run.score.rounds() == 0) {
-        return Err(Failure::data(format!("{}: no labelled row was learnt from", data_name(&args.data))));
+        return Err(Failure::data(format!("{}: no labelled row was learnt from", plan.source.name())));
     }
     if let Some(worst) = feed.encodings.iter().max_by_key(|encoding| encoding.bad_rows) {
         note_bad_rows(worst.bad_rows, worst.first_bad_row.as_deref());
@@ -181,7 +182,7 @@ fn announce(stream: &Stream<'_>, encoder: &Encoder, entrants: &[Entrant<Vec<Curv
 
 /// One sentence that names the learner.
 fn pass_failure(
-    args: &StreamArgs,
+    plan: &PassPlan,
     candidates: &[Candidate],
     of: &[(usize, u64, usize)],
     error: PassError,
@@ -201,12 +202,12 @@ fn pass_failure(
         PassError::Run(at, error) => {
             let (candidate, seed, _) = of[at];
             let candidate = &candidates[candidate];
-            let seed = if args.repeats > 1 && draws(candidate.entry) {
+            let seed = if plan.repeats > 1 && draws(candidate.entry) {
                 format!(" (seed {seed})")
             } else {
                 String::new()
             };
-            Failure::data(format!("{}: {}{seed}: {error}", data_name(&args.data), candidate.label()))
+            Failure::data(format!("{}: {}{seed}: {error}", plan.stream.source.name(), candidate.label()))
         }
         PassError::Threads(count, error) => Failure::data(format!(
             "{count} runs need as many threads, which the system does not give: {error}"

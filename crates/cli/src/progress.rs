@@ -11,7 +11,6 @@ use noregret_stream::run::score::{Rates, Score};
 use noregret_stream::run::{Outcome, Sink};
 use serde::Serialize;
 
-use crate::args::StreamArgs;
 use crate::note::note;
 
 /// Where progress goes.
@@ -23,17 +22,6 @@ pub(crate) enum Mode {
     Json,
     /// Nowhere.
     Quiet,
-}
-
-impl Mode {
-    /// The one that is asked for.
-    pub(crate) fn of(args: &StreamArgs) -> Self {
-        match (args.json, args.quiet) {
-            (true, _) => Mode::Json,
-            (false, true) => Mode::Quiet,
-            (false, false) => Mode::Table,
-        }
-    }
 }
 
 /// What there is to measure a run against.
@@ -140,12 +128,7 @@ impl Progress {
     }
 
     /// The run is over: the last row of the table, unless it stands there already.
-    pub(crate) fn finish(&mut self, score: &Score, certificate: Option<f64>) -> std::io::Result<()> {
-        self.finish_with(score, certificate, Vec::new())
-    }
-
-    /// The same, with what the learner has to tell of itself.
-    pub(crate) fn finish_with(
+    pub(crate) fn finish(
         &mut self,
         score: &Score,
         certificate: Option<f64>,

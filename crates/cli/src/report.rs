@@ -13,7 +13,7 @@ use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::watch::certify::Record;
 
 use crate::failure::Failure;
-use crate::open::data_name;
+use crate::note::data_name;
 use crate::summary::Summary;
 
 /// The file of a page to come, known from the start to be writable.

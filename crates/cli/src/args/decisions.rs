@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use noregret_stream::Format;
 use noregret_stream::encode::examples::BadRows;
 
 use super::at_least_one;
+use crate::choices::Missing;
 
 /// Arguments of `noregret replay`.
 #[derive(Args, Clone, Debug)]
@@ -28,13 +29,6 @@ pub(crate) struct ReplayArgs {
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// What becomes of decisions that were never answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Missing {
-    Skip,
-    Wrong,
 }
 
 /// Arguments of `noregret evaluate`.

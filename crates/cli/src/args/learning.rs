@@ -2,17 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use noregret_stream::watch::curve::Measure;
 
-use super::{DataArgs, StreamArgs, Told, at_least_one};
-
-/// Whose probabilities a calibration is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CalibrationOf {
-    Top,
-    Classes,
-}
+use super::{DataArgs, StreamArgs, at_least_one};
+use crate::choices::{CalibrationOf, FeedbackChoice, SortBy};
 
 /// Arguments of `noregret run`.
 #[derive(Args, Clone, Debug)]
@@ -26,7 +20,7 @@ pub(crate) struct RunArgs {
     /// What the learner is told: the label, or only whether the label that it played was right [default: what the learner
     /// learns from]
     #[arg(long, value_enum)]
-    pub(crate) feedback: Option<Told>,
+    pub(crate) feedback: Option<FeedbackChoice>,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
     /// Under bandit feedback, write every decision and what was heard of it to a new log: .ndjson, .gz, .zst or
@@ -96,15 +90,6 @@ pub(crate) struct CompareArgs {
     pub(crate) curve: Measure,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
-}
-
-/// What the table of `noregret compare` is sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SortBy {
-    Given,
-    Error,
-    LogLoss,
-    Speed,
 }
 
 /// Arguments of `noregret predict`.

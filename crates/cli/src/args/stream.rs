@@ -1,17 +1,14 @@
 //! What the data is, how it is read, and how a stream of it is learnt, whoever learns it.
 
 use clap::builder::BoolishValueParser;
-use clap::{Args, ValueEnum, value_parser};
-use noregret::algorithm::Forecast;
+use clap::{Args, value_parser};
+use noregret_stream::Format;
 use noregret_stream::encode::LargeRow;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::scale::Scaling;
-use noregret_stream::run::RunOptions;
 use noregret_stream::run::delay::Lateness;
-use noregret_stream::{Format, ReadOptions};
 
 use super::at_least_one;
-use crate::failure::Failure;
 
 /// How data is read.
 #[derive(Args, Clone, Debug)]
@@ -44,43 +41,6 @@ pub(crate) struct DataArgs {
     /// What to do with a row that cannot be read: fail, skip, or skip at most N
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
     pub(crate) on_bad_row: BadRows,
-}
-
-impl DataArgs {
-    /// The options of the readers.
-    pub(crate) fn options(&self) -> Result<ReadOptions, Failure> {
-        let delimiter = match self.delimiter.as_deref() {
-            None => None,
-            Some("tab" | "\\t") => Some(b'\t'),
-            Some(text) => match text.as_bytes() {
-                [byte] => Some(*byte),
-                _ => {
-                    return Err(Failure::usage(format!(
-                        "--delimiter {text:?}: must be one character, or tab"
-                    )));
-                }
-            },
-        };
-        Ok(ReadOptions {
-            format: self.format,
-            label: self.label.clone(),
-            weight: self.weight.clone(),
-            delimiter,
-            header: self.header,
-            categorical: self.categorical.clone(),
-            hash_bits: self.hash_bits,
-            index_base: self.index_base,
-            schema: None,
-            room: 0,
-        })
-    }
-}
-
-/// What a learner is told of a round: the label, or whether the label that it played was right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Told {
-    Full,
-    Bandit,
 }
 
 /// A stream, and how it is learnt, whoever learns it.
@@ -133,29 +93,4 @@ pub(crate) struct StreamArgs {
     pub(crate) memory: u64,
     #[command(flatten)]
     pub(crate) reading: DataArgs,
-}
-
-impl StreamArgs {
-    /// Refuses a floor under the probabilities of `classes` labels that is no such thing.
-    pub(crate) fn check_floor(&self, classes: usize) -> Result<(), Failure> {
-        let (floor, most) = (self.exploration_floor, 1.0 / classes as f64);
-        if (0.0..=most).contains(&floor) {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "--exploration-floor {floor}: must be from 0 to {most:.6}, one over the number of classes"
-        )))
-    }
-
-    /// How a learner of `forecast` runs; rows may be read ahead unless they come through a pipe.
-    pub(crate) fn run_options(&self, forecast: Forecast, pipe: bool, seed: u64) -> RunOptions {
-        RunOptions {
-            forecast,
-            delay: self.delay,
-            look_ahead: !pipe,
-            window: self.window,
-            limit: self.limit,
-            seed,
-        }
-    }
 }

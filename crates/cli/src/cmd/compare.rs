@@ -9,73 +9,70 @@ use crate::args::CompareArgs;
 use crate::comparison::{MEASURES, json, order, table};
 use crate::failure::Failure;
 use crate::note::note;
-use crate::open::data_name;
 use crate::pass::{Comparison, Run, run_all};
+use crate::plan::{ComparePlan, PassPlan};
 use crate::plot::PlotFile;
 use crate::progress::Mode;
 use crate::report::PageFile;
-use crate::sweep::candidates;
 
 /// Runs all candidates, and shows how they did.
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let candidates = candidates(&args.learners, &args.set)?;
+    let ComparePlan { candidates, pass, sort, plot, curve, report } = ComparePlan::of(args)?;
     let has = |measure: Measure| {
         candidates.iter().any(|candidate| measure.axis(candidate.entry.about.forecast).is_some())
     };
-    if args.plot.is_some() && !has(args.curve) {
-        return Err(Failure::usage(format!("--curve {}: none of the learners has that loss", args.curve)));
+    if plot.is_some() && !has(curve) {
+        return Err(Failure::usage(format!("--curve {curve}: none of the learners has that loss")));
     }
     // The plot is of one of them, the page has all.
-    let drawn = |measure: &Measure| {
-        args.report.is_some() && has(*measure) || args.plot.is_some() && *measure == args.curve
-    };
+    let drawn = |measure: &Measure| report.is_some() && has(*measure) || plot.is_some() && *measure == curve;
     let measures: Vec<Measure> = Measure::ALL.into_iter().filter(drawn).collect();
-    let plot = args.plot.as_deref().map(|path| PlotFile::open("--plot", path)).transpose()?;
-    let report = args.report.as_deref().map(PageFile::open).transpose()?;
-    let comparison = run_all(&args.stream, candidates, &measures)?;
-    let order = order(&comparison, args.sort);
-    let mode = Mode::of(&args.stream);
-    if let Some(plot) = plot {
-        plot.write(&chart(&comparison, &order, args.curve, args))?;
+    let plot_file = plot.as_deref().map(|path| PlotFile::open("--plot", path)).transpose()?;
+    let report = report.as_deref().map(PageFile::open).transpose()?;
+    let comparison = run_all(&pass, candidates, &measures)?;
+    let order = order(&comparison, sort);
+    let mode = pass.stream.mode;
+    if let Some(file) = plot_file {
+        file.write(&chart(&comparison, &order, curve, &pass))?;
     }
     if let Some(report) = report {
         // A window over all rounds says nothing new.
         let whole = |measure: &&Measure| {
-            measure.is_running() || comparison.runs[0].score.rounds() > args.stream.window as u64
+            measure.is_running() || comparison.runs[0].score.rounds() > pass.stream.window as u64
         };
         let charts = measures.iter().filter(whole);
-        let charts: Vec<Chart> = charts.map(|measure| chart(&comparison, &order, *measure, args)).collect();
-        report.write(&page(&comparison, &order, file(args), charts))?;
+        let charts: Vec<Chart> = charts.map(|measure| chart(&comparison, &order, *measure, &pass)).collect();
+        report.write(&page(&comparison, &order, file(&pass), charts))?;
     }
     if mode == Mode::Json {
-        return json(&comparison, &args.stream).map_err(Failure::output);
+        return json(&comparison, &pass.stream.source.data).map_err(Failure::output);
     }
     if mode == Mode::Table {
         note("");
     }
     table(&comparison, &order).map_err(Failure::output)?;
-    if let (Some(path), Mode::Table) = (&args.plot, mode) {
+    if let (Some(path), Mode::Table) = (&plot, mode) {
         note(format_args!("The curves are in {}.", path.display()));
     }
     Ok(())
 }
 
 /// The name of the data without its folder.
-fn file(args: &CompareArgs) -> &str {
-    let data = data_name(&args.stream.data);
+fn file(plan: &PassPlan) -> &str {
+    let data = plan.stream.source.name();
     data.rsplit(std::path::MAIN_SEPARATOR).next().unwrap_or(data)
 }
 
 /// The learning curves of the candidates in `order`: the mean over the seeds, in the shade of their range.
-fn chart(comparison: &Comparison, order: &[usize], measure: Measure, args: &CompareArgs) -> Chart {
+fn chart(comparison: &Comparison, order: &[usize], measure: Measure, plan: &PassPlan) -> Chart {
     let forecast = |at: &usize| comparison.candidates[*at].entry.about.forecast;
     let drawn: Vec<usize> = order.iter().copied().filter(|at| measure.axis(forecast(at)).is_some()).collect();
     let axis = measure.axis(forecast(&drawn[0])).expect("only those with the loss are drawn");
-    let file = file(args);
+    let file = file(plan);
     let span = if measure.is_running() {
         "over all rounds so far".to_owned()
     } else {
-        format!("over the last {} rounds", args.stream.window)
+        format!("over the last {} rounds", plan.stream.window)
     };
     if drawn.len() > Chart::MOST_LINES {
         note(format_args!(

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         };
         let score = learn(&mut examples, learner.as_mut(), &mut curve, &options)
             .map_err(|error| run_failure("the stream", error))?;
-        curve.progress.finish(&score, None).map_err(Failure::output)?;
+        curve.progress.finish(&score, None, Vec::new()).map_err(Failure::output)?;
         results.push(Run { name, score, seconds: curve.progress.seconds(), points: curve.points });
     }
     let chart = Chart {

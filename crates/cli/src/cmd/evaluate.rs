@@ -7,10 +7,11 @@ use noregret_stream::decisions::logged::Logged;
 use noregret_stream::evaluate::reward_model::reward_learner;
 use noregret_stream::evaluate::{EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, evaluate};
 
-use crate::args::{EvaluateArgs, Missing};
+use crate::args::EvaluateArgs;
+use crate::choices::Missing;
 use crate::failure::Failure;
-use crate::note::{note, note_bad_rows, short};
-use crate::open::{data_name, read_frozen};
+use crate::note::{data_name, note, note_bad_rows, short};
+use crate::open::read_frozen;
 
 /// Evaluates the log.
 pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {

@@ -16,17 +16,16 @@ use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
 use crate::note::{counted, note, note_bad_rows};
-use crate::open::{data_name, read_frozen};
+use crate::open::read_frozen;
+use crate::plan::Source;
 
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let (frozen, _) = read_frozen(&args.model)?;
     let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
-    let mut options = args.reading.options()?;
-    options.schema = Some(schema);
-    let reader = noregret_stream::open(&args.data, &options).map_err(Failure::data)?;
-    let mut examples = ReadExamples::new(reader, encoder, &args.data, args.reading.on_bad_row).frozen();
+    let source = Source::of(&args.data, &args.reading)?.with_schema(schema);
+    let mut examples = ReadExamples::new(source.open()?, encoder, &source.data, source.on_bad_row).frozen();
     let mut out = open(args.output.as_deref())?;
 
     let failure = |error: std::io::Error| match &args.output {
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     while examples.next(&mut example).map_err(Failure::data)? {
         predictor.predict(example.features(), &mut prediction, &mut room);
         if !prediction.is_finite() {
-            return Err(run_failure(data_name(&args.data), RunError::NotFinite(rows + 1)));
+            return Err(run_failure(source.name(), RunError::NotFinite(rows + 1)));
         }
         let label = match args.greedy {
             true => Label::from(argmax(&prediction.scores)),
@@ -68,7 +67,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         writeln!(out, "{line}").map_err(failure)?;
     }
     if rows == 0 {
-        return Err(Failure::data(format!("{}: has no rows to predict", data_name(&args.data))));
+        return Err(Failure::data(format!("{}: has no rows to predict", source.name())));
     }
     match out {
         Output::Standard(mut out) => out.flush(),

@@ -4,51 +4,27 @@ use std::io::Write;
 
 use noregret_stream::watch::spread::Spread;
 
-use crate::args::RunArgs;
 use crate::comparison::{MEASURES, json};
 use crate::failure::Failure;
 use crate::note::note;
-use crate::open::wanted;
 use crate::pass::{Comparison, draws, run_all};
+use crate::plan::RepeatPlan;
 use crate::progress::Mode;
-use crate::sweep::Candidate;
 
 /// Runs the learner once for each seed, and reports mean and spread.
-pub(crate) fn repeat(args: &RunArgs) -> Result<(), Failure> {
-    let stream = &args.stream;
-    let given = [
-        ("--load", args.load.is_some()),
-        ("--save", args.save.is_some()),
-        ("--batch-model", args.batch_model.is_some()),
-        ("--certify", args.certify),
-        ("--certificates", args.certificates),
-        ("--calibration", args.calibration.is_some()),
-        ("--abstain-cost", args.abstain_cost.is_some()),
-        ("--abstain-rate", args.abstain_rate.is_some()),
-        ("--risk-plot", args.risk_plot.is_some()),
-        ("--log", args.log.is_some()),
-    ];
-    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+pub(crate) fn repeat(plan: RepeatPlan) -> Result<(), Failure> {
+    let RepeatPlan { candidate, pass } = plan;
+    if !draws(candidate.entry) {
         return Err(Failure::usage(format!(
-            "{option}: is about a single run; it cannot go with --repeats {}",
-            stream.repeats
+            "--repeats {}: {} draws nothing, so that every seed gives the same result",
+            pass.repeats, candidate.entry.about.name
         )));
     }
-    let wanted = wanted(args)?;
-    let name = wanted.entry.about.name;
-    if !draws(wanted.entry) {
-        return Err(Failure::usage(format!(
-            "--repeats {}: {name} draws nothing, so that every seed gives the same result",
-            stream.repeats
-        )));
-    }
-    let candidate = Candidate { entry: wanted.entry, settings: wanted.settings, varied: Vec::new() };
-    let comparison = run_all(stream, vec![candidate], &[])?;
-    if stream.json {
-        return json(&comparison, stream).map_err(Failure::output);
-    }
-    if Mode::of(stream) == Mode::Table {
-        note("");
+    let comparison = run_all(&pass, vec![candidate], &[])?;
+    match pass.stream.mode {
+        Mode::Json => return json(&comparison, &pass.stream.source.data).map_err(Failure::output),
+        Mode::Table => note(""),
+        Mode::Quiet => {}
     }
     print(&comparison).map_err(Failure::output)
 }

@@ -9,8 +9,8 @@ use noregret_stream::save::file as model_file;
 use crate::args::ReplayArgs;
 use crate::cmd::run::check_target;
 use crate::failure::Failure;
-use crate::note::counted;
-use crate::open::{data_name, describe_learner, read_archive};
+use crate::note::{counted, data_name};
+use crate::open::{describe_learner, read_archive};
 
 /// Replays the log.
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {

@@ -139,7 +139,7 @@ fn what_cannot_be_written_is_refused_before_the_run() {
     assert!(ran.stderr.contains("--report absent/page.html: cannot be written"), "{}", ran.stderr);
     folder
         .run("run rows.svm --learner gaf --repeats 2 --report page.html")
-        .failed(1, "--report: is about one run; leave out --repeats");
+        .failed(1, "--report: is about a single run; it cannot go with --repeats 2");
 }
 
 /// A browser without a window, if there is one.

@@ -2,62 +2,68 @@
 
 use std::path::Path;
 
-use noregret::algorithm::{About, AnyModel, Forecast};
-use noregret::problem::Problem;
+use noregret::algorithm::{AnyModel, Forecast};
 use noregret_stream::Replacement;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::watch::certify::Record;
 
-use crate::args::RunArgs;
+use super::guarantee;
 use crate::failure::Failure;
+use crate::plan::{AbstainPlan, RunPlan};
 
 /// Refuses what has no meaning for the learner's kind of feedback.
-pub(super) fn check_options(args: &RunArgs, learner: &AnyModel, encoder: &Encoder) -> Result<(), Failure> {
+pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encoder) -> Result<(), Failure> {
     let name = learner.about().name;
-    let (bandit, floor) = (matches!(learner, AnyModel::Bandit(_)), args.stream.exploration_floor);
+    let (observe, stream) = (&plan.observe, &plan.stream);
+    let bandit = matches!(learner, AnyModel::Bandit(_));
     let (given, sentence) = if bandit {
         let given = [
-            ("--batch-model", args.batch_model.is_some()),
-            ("--certificates", args.certificates),
-            ("--abstain-cost", args.abstain_cost.is_some()),
-            ("--abstain-rate", args.abstain_rate.is_some()),
-            ("--risk-plot", args.risk_plot.is_some()),
-            ("--calibration", args.calibration.is_some()),
+            ("--batch-model", plan.batch_model.is_some()),
+            ("--certificates", observe.certificates),
+            ("--abstain-cost", matches!(observe.abstain, Some(AbstainPlan::Cost(_)))),
+            ("--abstain-rate", matches!(observe.abstain, Some(AbstainPlan::Rate(_)))),
+            ("--risk-plot", observe.risk_plot.is_some()),
+            ("--calibration", observe.calibration.is_some()),
         ];
         (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
     } else {
-        let given = [("--log", args.log.is_some()), ("--exploration-floor", floor != 0.0)];
+        let given = [("--log", plan.log.is_some()), ("--exploration-floor", stream.exploration_floor != 0.0)];
         (given.to_vec(), format!("is for learners that hear right or wrong; {name} sees the label"))
     };
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("{option}: {sentence}")));
     }
-    if args.calibration.is_some() && learner.about().forecast != Forecast::Probabilities {
+    if observe.calibration.is_some() && learner.about().forecast != Forecast::Probabilities {
         return Err(Failure::usage(format!("--calibration: is about probabilities; {name} forecasts none")));
     }
     if bandit {
-        args.stream.check_floor(learner.problem().classes)?;
+        stream.check_floor(learner.problem().classes)?;
     }
-    if args.log.is_some()
-        && args.stream.reading.on_bad_row != BadRows::Fail
-        && encoder.scaler.scaling().adapts()
-    {
+    if plan.log.is_some() && stream.source.on_bad_row != BadRows::Fail && encoder.scaler.scaling().adapts() {
         return Err(Failure::usage(format!(
             "--log: needs --on-bad-row fail, or --scale none or unit: a row that is passed over leaves its mark on the scaling ({}) and has no line in the log",
             encoder.scaler.scaling()
         )));
     }
-    Ok(())
+    match &plan.batch_model {
+        Some(batch) if batch.snapshots > 1 && learner.about().forecast == Forecast::Label => {
+            Err(Failure::usage(format!(
+                "--snapshots {}: must be 1, since {name} plays its best label: nothing is known of a vote",
+                batch.snapshots
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses what needs to know the classes beforehand.
-pub(super) fn check_open_classes(args: &RunArgs) -> Result<(), Failure> {
+pub(super) fn check_open_classes(plan: &RunPlan) -> Result<(), Failure> {
     let given = [
-        ("--certify", args.certify),
-        ("--certificates", args.certificates),
-        ("--batch-model", args.batch_model.is_some()),
-        ("--delay", !args.stream.delay.is_none()),
+        ("--certify", plan.observe.certify),
+        ("--certificates", plan.observe.certificates),
+        ("--batch-model", plan.batch_model.is_some()),
+        ("--delay", !plan.stream.delay.is_none()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
@@ -68,14 +74,9 @@ pub(super) fn check_open_classes(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Keeps the rounds for the comparator, if there is a theorem to hold the learner to and memory for it.
-pub(super) fn record(
-    about: &About,
-    promised: bool,
-    problem: &Problem,
-    rows: Option<u64>,
-    memory: u64,
-) -> Result<Record, Failure> {
-    if !promised {
+pub(super) fn record(learner: &AnyModel, rows: Option<u64>, memory: u64) -> Result<Record, Failure> {
+    let (about, problem) = (learner.about(), learner.problem());
+    if guarantee(learner).is_none() {
         let why = about.guarantee;
         return Err(Failure::usage(format!("--certify: {} has no theorem to be held to: {why}", about.name)));
     }

@@ -1,0 +1,33 @@
+//! The words that options choose among.
+
+use clap::ValueEnum;
+
+/// What a learner is told of a round: the label, or whether the label that it played was right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FeedbackChoice {
+    Full,
+    Bandit,
+}
+
+/// Whose probabilities a calibration is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CalibrationOf {
+    Top,
+    Classes,
+}
+
+/// What the table of `noregret compare` is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortBy {
+    Given,
+    Error,
+    LogLoss,
+    Speed,
+}
+
+/// What becomes of decisions that were never answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Missing {
+    Skip,
+    Wrong,
+}
