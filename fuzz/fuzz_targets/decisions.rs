@@ -1,11 +1,11 @@
 #![no_main]
 
-use noregret_stream::decisions::reader::{Event, LogReader};
-use noregret_stream::evaluate::{EvaluateOptions, Policy, evaluate};
-use noregret_stream::encode::examples::BadRows;
-use noregret_stream::decisions::logged::Logged;
-use noregret_stream::decisions::replay::{Limits, replay};
 use noregret_stream::Row;
+use noregret_stream::decisions::logged::Logged;
+use noregret_stream::decisions::reader::{Event, LogReader};
+use noregret_stream::decisions::replay::{Limits, replay};
+use noregret_stream::encode::examples::BadRows;
+use noregret_stream::evaluate::{EvaluateOptions, Policy, evaluate};
 
 // A decision log: every line is read, and the whole is replayed. Nothing panics, rows are what learners can take, and
 // probabilities are in (0, 1].
@@ -38,6 +38,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     }
     let logged = || open().map(|log| Logged::Log(Box::new(log)));
     let bad_rows = BadRows::Skip;
-    let options = EvaluateOptions { clip: None, confidence: 0.9, missing_is_wrong: true, bad_rows, pending: 100 };
+    let options =
+        EvaluateOptions { clip: None, confidence: 0.9, missing_is_wrong: true, bad_rows, pending: 100 };
     let _ = evaluate(&logged, &mut Policy::Uniform, None, &options);
 });

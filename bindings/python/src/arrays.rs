@@ -3,8 +3,8 @@
 
 use noregret::example::{Features, Label, Target};
 use noregret::learner::{Accepts, Classes};
-use noregret_stream::encode::{Encoder, Example, LARGEST_NORM, LARGEST_WEIGHT};
 use noregret_stream::encode::examples::Examples;
+use noregret_stream::encode::{Encoder, Example, LARGEST_NORM, LARGEST_WEIGHT};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -8,16 +8,17 @@ use noregret::model::{Archive, ModelError};
 use noregret::param::ParamError;
 use noregret::prediction::Decision;
 use noregret::registry;
-use noregret_stream::run::bandit::{Play, run_bandit_as};
-use noregret_stream::decisions::reader::LogReader;
-use noregret_stream::run::delay::Lateness;
-use noregret_stream::encode::{Encoder, Example, LargeRow};
-use noregret_stream::encode::examples::Raw;
+use noregret_stream::decisions::log::Start;
 use noregret_stream::decisions::pending::{Decisions, Verdict};
+use noregret_stream::decisions::reader::LogReader;
 use noregret_stream::decisions::replay::{Limits, ReplayError, Replayed, replay};
-use noregret_stream::save::file as model_file;
+use noregret_stream::encode::examples::Raw;
+use noregret_stream::encode::{Encoder, Example, LargeRow};
+use noregret_stream::run::bandit::{Play, run_bandit_as};
+use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::save::Saved;
+use noregret_stream::save::file as model_file;
 use noregret_stream::{Row, Schema};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyError;
@@ -43,8 +44,8 @@ pub(crate) struct Bandit {
     inner: Shared<Inner>,
 }
 
-pub(crate) struct Inner {
-    pub(crate) learner: Box<dyn BanditModel>,
+struct Inner {
+    learner: Box<dyn BanditModel>,
     pub(crate) encoder: Encoder,
     pub(crate) schema: Schema,
     pub(crate) play: Play,
@@ -279,7 +280,19 @@ impl Bandit {
                     log.path().display()
                 )));
             }
-            inner.log = Mutex::new(Some(Log::begin(path, inner)?));
+            let learner = AnyModel::Bandit(inner.learner.boxed_clone());
+            // If something has been decided before, the log goes on from the model as it stands, which is for whoever wants
+            // to replay it to save.
+            let continues = inner.fresh.is_none().then(|| inner.archive().digest());
+            let start = Start {
+                learner: &learner,
+                seed: inner.fresh.unwrap_or(0),
+                continues,
+                play: &inner.play,
+                encoder: &inner.encoder,
+                schema: inner.schema.clone(),
+            };
+            inner.log = Mutex::new(Some(Log::begin(path, &start)?));
             Ok(())
         })??)
     }

@@ -14,12 +14,12 @@ use noregret::prediction::Prediction;
 use noregret::registry;
 use noregret::state::Slot;
 use noregret_stream::Schema;
-use noregret_stream::run::delay::Lateness;
+use noregret_stream::encode::scale::Scaler;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::save::file as model_file;
+use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::Saved;
-use noregret_stream::encode::scale::Scaler;
+use noregret_stream::save::file as model_file;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
@@ -146,7 +146,9 @@ impl Learner {
 
     /// Writes a model file, which is replaced at once or not at all.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        Ok(self.inner.read(py, |inner| -> Done<()> { Ok(model_file::write(&inner.saved().archive(), &path)?) })??)
+        Ok(self
+            .inner
+            .read(py, |inner| -> Done<()> { Ok(model_file::write(&inner.saved().archive(), &path)?) })??)
     }
 
     /// A copy that goes its own way.

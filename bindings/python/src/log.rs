@@ -3,15 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use noregret::algorithm::AnyModel;
 use noregret::prediction::Decision;
-use noregret_stream::run::bandit::Journal as _;
-use noregret_stream::decisions::log::{LogWriter, Start};
-use noregret_stream::encode::examples::Raw;
 use noregret_stream::decisions::file::LogFile;
+use noregret_stream::decisions::log::{LogWriter, Start};
 use noregret_stream::decisions::pending::Verdict;
+use noregret_stream::encode::examples::Raw;
+use noregret_stream::run::bandit::Journal as _;
 
-use crate::bandit::Inner;
 use crate::error::{Done, Failure};
 
 /// A log that is being written. Lines are handed to the operating system one by one, so that a program that dies leaves all of
@@ -24,19 +22,10 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Begins a log. If something has been decided before, it goes on from the model as it stands, which is for whoever wants
-    /// to replay it to save.
-    pub(crate) fn begin(path: PathBuf, inner: &Inner) -> Done<Self> {
+    /// Begins a log.
+    pub(crate) fn begin(path: PathBuf, start: &Start<'_>) -> Done<Self> {
         let file = LogFile::create(&path)?;
-        let start = Start {
-            learner: &AnyModel::Bandit(inner.learner.boxed_clone()),
-            seed: inner.fresh.unwrap_or(0),
-            continues: inner.fresh.is_none().then(|| inner.archive().digest()),
-            play: &inner.play,
-            encoder: &inner.encoder,
-            schema: inner.schema.clone(),
-        };
-        let begun = LogWriter::new(file, &start).and_then(|mut writer| {
+        let begun = LogWriter::new(file, start).and_then(|mut writer| {
             writer.get_mut().hand_over()?;
             Ok(writer)
         });

@@ -5,9 +5,9 @@ use noregret::learner::Classes;
 use noregret::param::{ParamError, Values};
 use noregret::problem::Problem;
 use noregret::registry::Entry;
-use noregret_stream::encode::{Encoder, LargeRow};
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
+use noregret_stream::encode::{Encoder, LargeRow};
 use noregret_stream::{Columns, Format, Schema};
 
 use crate::error::{Done, Failure};

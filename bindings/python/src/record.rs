@@ -1,8 +1,8 @@
 //! What a run over arrays leaves behind.
 
 use noregret::algorithm::Forecast;
-use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::run::score::Score;
+use noregret_stream::run::{Outcome, Sink};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -2,9 +2,9 @@
 
 use noregret::learner::{Accepts, Classes};
 use noregret_stream::encode::Encoder;
-use noregret_stream::encode::{Example, LargeRow};
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
+use noregret_stream::encode::{Example, LargeRow};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
