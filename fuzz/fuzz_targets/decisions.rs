@@ -2,7 +2,8 @@
 
 use noregret_stream::Row;
 use noregret_stream::decisions::logged::Logged;
-use noregret_stream::decisions::reader::{Event, LogReader};
+use noregret_stream::decisions::event::Event;
+use noregret_stream::decisions::reader::LogReader;
 use noregret_stream::decisions::replay::{Limits, replay};
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::evaluate::{EvaluateOptions, Policy, evaluate};

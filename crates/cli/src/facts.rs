@@ -7,10 +7,11 @@ use noregret::problem::Problem;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
-use noregret_stream::encode::survey::{Survey, SurveyError, SurveyOptions, suitable};
+use noregret_stream::encode::survey::{Survey, SurveyOptions, suitable};
 use noregret_stream::{Columns, Reader};
 
 use crate::failure::Failure;
+use crate::hint::survey_error;
 use crate::note::{counted, short};
 use crate::plan::{Source, StreamPlan};
 use crate::progress::Mode;
@@ -70,7 +71,7 @@ impl<'a> Stream<'a> {
                     bad_rows: plan.source.on_bad_row,
                 },
             )
-            .map_err(|error| survey_failure(&plan.source.data, error))?;
+            .map_err(|error| Failure::data(survey_error(&plan.source.data, &error)))?;
             let (schema, kept) = (watched.schema(), watched.again());
             drop(watched);
             reader = match kept {
@@ -298,13 +299,6 @@ impl Facts {
             rows: None,
             description: format!("a pipe, {found}, {}", counted(columns as u64, "feature")),
         })
-    }
-}
-
-fn survey_failure(data: &str, error: SurveyError) -> Failure {
-    match error {
-        SurveyError::Read(error) => Failure::data(error),
-        other => Failure::data(format!("{data}: {other}")),
     }
 }
 

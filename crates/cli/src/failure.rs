@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use noregret_stream::ReadError;
+
+use crate::hint;
+
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -22,6 +26,11 @@ impl Failure {
     /// Exit code 2.
     pub(crate) fn data(message: impl fmt::Display) -> Self {
         Self::Data(message.to_string())
+    }
+
+    /// Data could not be read: exit code 2.
+    pub(crate) fn reading(error: ReadError) -> Self {
+        Self::Data(hint::read_error(&error))
     }
 
     /// Standard output could not be written.

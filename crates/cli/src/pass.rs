@@ -16,6 +16,7 @@ use noregret_stream::watch::curve::{Curve, Measure};
 
 use crate::facts::Stream;
 use crate::failure::Failure;
+use crate::hint::read_error;
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::describe;
 use crate::plan::PassPlan;
@@ -194,9 +195,10 @@ fn pass_failure(
             let first = refusing.and_then(|at| of.iter().find(|(_, _, encoder)| *encoder == at));
             match first {
                 Some((at, _, _)) => {
-                    Failure::data(format!("{}: {}", candidates[*at].entry.about.name, error.error))
+                    let name = candidates[*at].entry.about.name;
+                    Failure::data(format!("{name}: {}", read_error(&error.error)))
                 }
-                None => Failure::data(error.error),
+                None => Failure::reading(error.error),
             }
         }
         PassError::Run(at, error) => {

@@ -70,7 +70,7 @@ impl Source {
 
     /// Opens it.
     pub(crate) fn open(&self) -> Result<Box<dyn Reader>, Failure> {
-        noregret_stream::open(&self.data, &self.options).map_err(Failure::data)
+        noregret_stream::open(&self.data, &self.options).map_err(Failure::reading)
     }
 
     /// The same with the columns of `schema`.

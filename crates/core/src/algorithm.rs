@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use crate::learner::{Accepts, BanditLearner, ExpertLearner, OnlineLearner};
-use crate::merge::{Merge, MergeError};
+use crate::merge::how::{Merge, MergeError};
 use crate::param::{ParamError, Params, Values};
 use crate::problem::Problem;
 use crate::state::State;

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     };
     let make = (named != Some("none")).then_some(make);
     let evaluation = evaluate(&open, &mut policy, make, &options).map_err(|error| match error {
-        EvaluateError::Read(error) => Failure::data(error),
+        EvaluateError::Read(error) => Failure::reading(error),
         EvaluateError::Param(error) => error.into(),
         EvaluateError::NoFile => Failure::usage(format!("{}: {error}", data_name(&args.log))),
         error => Failure::data(format!("{}: {error}", data_name(&args.log))),

@@ -15,4 +15,3 @@ pub(crate) mod replay;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod trace;
-mod trace_experts;

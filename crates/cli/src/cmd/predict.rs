@@ -38,7 +38,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut prediction = predictor.prediction();
     let mut room = Decision::default();
     let mut rows = 0u64;
-    while examples.next(&mut example).map_err(Failure::data)? {
+    while examples.next(&mut example).map_err(Failure::reading)? {
         predictor.predict(example.features(), &mut prediction, &mut room);
         if !prediction.is_finite() {
             return Err(run_failure(source.name(), RunError::NotFinite(rows + 1)));

@@ -3,12 +3,13 @@
 use std::io::Write;
 
 use noregret_stream::decisions::reader::LogReader;
-use noregret_stream::decisions::replay::{Limits, ReplayError, replay};
+use noregret_stream::decisions::replay::{Limits, replay};
 use noregret_stream::save::file as model_file;
 
 use crate::args::ReplayArgs;
 use crate::cmd::run::check_target;
 use crate::failure::Failure;
+use crate::hint::replay_error;
 use crate::note::{counted, data_name};
 use crate::open::{describe_learner, read_archive};
 
@@ -18,14 +19,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         check_target("--save", path)?;
     }
     let model = args.load.as_deref().map(read_archive).transpose()?;
-    let log = LogReader::open(&args.log).map_err(Failure::data)?;
+    let log = LogReader::open(&args.log).map_err(Failure::reading)?;
     let bytes = usize::try_from(args.memory << 20).unwrap_or(usize::MAX);
-    let mut replayed = replay(log, model.as_ref(), Limits { waiting: args.pending, bytes }).map_err(
-        |error| match error {
-            ReplayError::Read(error) => Failure::data(error),
-            error => Failure::data(format!("{}: {error}", data_name(&args.log))),
-        },
-    )?;
+    let limits = Limits { waiting: args.pending, bytes };
+    let mut replayed = replay(log, model.as_ref(), limits)
+        .map_err(|error| Failure::data(replay_error(data_name(&args.log), &error)))?;
     if let Some(path) = &args.save {
         let mut archive = replayed.saved.archive();
         let run = serde_json::json!({

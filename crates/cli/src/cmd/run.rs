@@ -401,7 +401,7 @@ fn log_failure(path: &Path, error: &std::io::Error) -> Failure {
 /// A run over `data` failed.
 pub(crate) fn run_failure(data: &str, error: RunError) -> Failure {
     match error {
-        RunError::Read(error) => Failure::data(error),
+        RunError::Read(error) => Failure::reading(error),
         RunError::Write(error) => Failure::output(error),
         RunError::NotFinite(_) => Failure::data(format!("{data}: {error}")),
     }

@@ -1,5 +1,8 @@
 //! `noregret trace`: the bare algorithm, one round a line.
 
+mod experts;
+mod player;
+
 use std::io::{BufRead, Write};
 
 use noregret::algorithm::{About, AnyModel, BanditModel, Forecast, Model};
@@ -12,7 +15,8 @@ use noregret::rng::{Rng, Uniforms};
 use noregret_stream::encode::{LARGEST_NORM, LARGEST_WEIGHT};
 use serde::Deserialize;
 
-use super::trace_experts::Experts;
+use self::experts::Experts;
+use self::player::{Player, list};
 use crate::args::TraceArgs;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -45,12 +49,6 @@ enum Answer {
 
 fn one() -> f64 {
     1.0
-}
-
-/// A learner, playing the rounds of a trace.
-pub(crate) trait Player {
-    /// Plays round `t`, which stands in `text`, and adds its line to `out`.
-    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String>;
 }
 
 /// Reads rounds from standard input, plays them, and prints what was predicted before each update.
@@ -270,10 +268,4 @@ fn print(out: &mut Vec<u8>, t: u64, scores: &[f64], p: &[f64], more: &str, playe
     let line =
         format!("{{\"t\": {t}, \"scores\": {scores}, \"p\": {p}{more}{played}, \"loss\": {loss:.16e}}}\n");
     out.extend_from_slice(line.as_bytes());
-}
-
-/// 17 significant digits: every bit of a double.
-pub(crate) fn list(numbers: &[f64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.16e}")).collect();
-    format!("[{}]", numbers.join(", "))
 }

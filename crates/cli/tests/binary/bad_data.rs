@@ -66,7 +66,7 @@ fn rows_of_libsvm() {
         (b"\xff 1:1", "a.svm:2: the row is not UTF-8 text"),
         (
             b"1 4000000000:1",
-            "a.svm: there are more than 134217728 features from line 2 on; hash them with --hash-bits BITS, or allow it with --set features=D",
+            "a.svm: there are more than 134217728 features from line 2 on; hash them, or say how many are allowed, with --hash-bits BITS or --set features=D",
         ),
     ];
     for (line, sentence) in lines {
@@ -94,7 +94,7 @@ fn rows_of_csv() {
     for (line, sentence) in lines {
         refused("a.csv", [head.as_bytes(), *line, b"\n1,2,x\n"].concat(), "", sentence);
     }
-    let sentence = "a.csv: has a single column if the delimiter is semicolon; pass --delimiter comma";
+    let sentence = "a.csv: has a single column if the delimiter is semicolon; pass --delimiter ','";
     refused("a.csv", &head, "--delimiter ;", sentence);
     refused("a.csv", &head, "--label c", r#"a.csv: has no column "c"; its columns are "a", "b", "label""#);
     let weights = "a,w,label\n1,2,x\n1,-1,y\n";

@@ -206,14 +206,14 @@ fn a_log_goes_on_from_its_model() {
     let digest = Archive::from_bytes(&folder.read("first")).unwrap().digest();
     folder.run("replay log").failed(
         2,
-        &format!("log: the log goes on from a saved model: give the model of digest {digest} with --load"),
+        &format!("log: the log goes on from a saved model, that of digest {digest}, which is not given; pass it with --load"),
     );
     let ran = folder.run("replay log --load second");
     assert!(ran.stderr.contains("log: the log goes on from another model"), "{}", ran.stderr);
     folder.run(&format!("{run} --log new")).succeeded();
     folder
         .run("replay new --load first")
-        .failed(2, "new: the log begins with a new learner; leave out --load");
+        .failed(2, "new: the log begins with a new learner, and a model is given; leave out --load");
     folder
         .run(&format!("{run} --log new"))
         .failed(1, "--log new: exists already; what was decided is never overwritten");

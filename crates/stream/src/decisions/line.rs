@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::log::{Header, Own, VERSION};
-use crate::decisions::reader::{Event, LoggedDecision};
 use crate::encode::labels::Labels;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};

@@ -1,13 +1,15 @@
 //! Logged decisions of any origin, as the evaluation sees them: decision logs, and Vowpal Wabbit's
 //! `action:cost:probability`.
 
-use crate::decisions::reader::{Event, LogReader, LoggedDecision};
+use crate::decisions::event::{Event, LoggedDecision};
+use crate::decisions::reader::LogReader;
 use crate::encode::labels::Labels;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
+use crate::read::open::open;
 use crate::read::options::{ReadOptions, Schema};
-use crate::read::reader::{Reader, open};
+use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
 
 /// A file of logged decisions.

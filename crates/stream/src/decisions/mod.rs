@@ -1,6 +1,7 @@
 //! What a bandit learner saw, did and heard: written (`log`, `file`), read (`reader`, line by line; `logged`, of any origin),
 //! and learnt from again to the bit (`replay`).
 
+pub mod event;
 pub mod file;
 pub(crate) mod line;
 pub mod log;

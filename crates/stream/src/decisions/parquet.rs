@@ -314,7 +314,8 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decisions::reader::{Event, LogReader};
+    use crate::decisions::event::Event;
+    use crate::decisions::reader::LogReader;
     use crate::read::row::Row;
 
     /// All that a log says, feature by feature; errors as sentences without the file.

@@ -1,7 +1,7 @@
 //! Reading a decision log ([`crate::decisions::log`]), line by line.
 
+use crate::decisions::event::Event;
 use crate::decisions::line::{Known, parse};
-use crate::decisions::log::{Header, Own};
 use crate::encode::labels::Labels;
 use crate::read::columns::{ColumnMap, Columns, Names};
 use crate::read::error::{ReadError, ReadErrorKind};
@@ -10,43 +10,6 @@ use crate::read::source::{Line, Source};
 
 #[cfg(feature = "parquet")]
 use crate::decisions::parquet_reader::LinesOfParquet;
-
-/// A line of a log.
-#[derive(Debug)]
-pub enum Event {
-    /// The first line, if it is a header.
-    Header(Box<Header>),
-    /// A decision; its features are in the row that was read into.
-    Decision(Box<LoggedDecision>),
-    /// What was heard of a decision.
-    Feedback {
-        /// Of which.
-        id: String,
-        /// 1 for right, 0 for wrong, or the reward; `None`: nothing will ever be heard.
-        reward: Option<f64>,
-    },
-}
-
-/// A decision as it was logged.
-#[derive(Debug)]
-pub struct LoggedDecision {
-    /// Its name.
-    pub id: String,
-    /// The class that was played, among [`LogReader::labels`].
-    pub label: u32,
-    /// The probability with which it was played, in (0, 1].
-    pub probability: f64,
-    /// The whole distribution, in the order of [`LogReader::labels`] as far as they were known; empty if it was not logged.
-    pub distribution: Vec<f64>,
-    /// 1 for right, 0 for wrong, or the reward, if it was known at once.
-    pub reward: Option<f64>,
-    /// What the learner needs to learn from it.
-    pub own: Option<Own>,
-    /// The distribution of a policy to be evaluated, if the line gives one.
-    pub evaluation: Vec<f64>,
-    /// Estimated rewards of all labels, if the line gives them.
-    pub estimates: Vec<f64>,
-}
 
 /// Where lines come from.
 enum Lines {
@@ -70,7 +33,7 @@ impl LogReader {
     /// If it cannot be read.
     pub fn open(path: &str) -> Result<Self, ReadError> {
         #[cfg(feature = "parquet")]
-        if let Some(file) = crate::read::reader::parquet_file(path, None) {
+        if let Some(file) = crate::read::open::parquet_file(path, None) {
             let lines = LinesOfParquet::open(file)
                 .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
             return Ok(Self::over(Lines::Parquet(Box::new(lines), path.to_owned())));

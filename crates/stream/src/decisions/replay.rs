@@ -5,9 +5,10 @@ use noregret::model::{Archive, ModelError};
 use noregret::param::ParamError;
 use noregret::registry;
 
+use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::log::{Header, generator};
 use crate::decisions::pending::{Decisions, Verdict};
-use crate::decisions::reader::{Event, LogReader, LoggedDecision};
+use crate::decisions::reader::LogReader;
 use crate::encode::scale::Scaler;
 use crate::encode::{Example, LargeRow};
 use crate::read::error::ReadError;
@@ -55,7 +56,7 @@ pub enum ReplayError {
     #[error("the log's header contradicts itself")]
     Model(#[from] ModelError),
     /// It goes on from a model.
-    #[error("the log goes on from a saved model: give the model of digest {0} with --load")]
+    #[error("the log goes on from a saved model, that of digest {0}, which is not given")]
     NeedsModel(String),
     /// It goes on from another model.
     #[error("the log goes on from another model: that of digest {needed}, not {found}")]
@@ -66,10 +67,10 @@ pub enum ReplayError {
         needed: String,
     },
     /// The learner would be too large.
-    #[error("the log's learner would take {} MiB; allow it with --memory", .0 >> 20)]
+    #[error("the log's learner would take {} MiB; that is more than was allowed", .0 >> 20)]
     TooLarge(usize),
     /// It begins with a new learner.
-    #[error("the log begins with a new learner; leave out --load")]
+    #[error("the log begins with a new learner, and a model is given")]
     NeedsNoModel,
 }
 

@@ -139,7 +139,7 @@ mod tests {
             radius: 7.0,
             large_rows: 0,
         };
-        let reader = crate::read::reader::open(path, &ReadOptions::default()).expect("a file");
+        let reader = crate::read::open::open(path, &ReadOptions::default()).expect("a file");
         ReadExamples::new(reader, encoder, path, bad_rows)
     }
 

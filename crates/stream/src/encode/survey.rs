@@ -158,7 +158,7 @@ pub enum SurveyError {
     Read(#[from] ReadError),
     /// The features would take too much memory.
     #[error(
-        "there are more than {MOST_COLUMNS} features from line {0} on; hash them with --hash-bits BITS, or allow it with --set features=D"
+        "there are more than {MOST_COLUMNS} features from line {0} on; hash them, or say how many are allowed"
     )]
     TooManyColumns(u64),
     /// The labels are no classes.

@@ -6,8 +6,8 @@ use noregret::prediction::{Decision, Prediction, argmax};
 
 use super::passes::{EvaluateOptions, Policy};
 use super::tally::{Support, Tally};
+use crate::decisions::event::LoggedDecision;
 use crate::decisions::logged::Logged;
-use crate::decisions::reader::LoggedDecision;
 use crate::encode::labels::Labels;
 use crate::encode::{Encoder, Example};
 use crate::evaluate::off_policy::Round;

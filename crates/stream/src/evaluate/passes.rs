@@ -14,9 +14,9 @@ use noregret::prediction::{Decision, Prediction};
 use noregret::problem::Problem;
 use serde::Serialize;
 
+use crate::decisions::event::Event;
 use crate::decisions::logged::Logged;
 use crate::decisions::pending::Pending;
-use crate::decisions::reader::Event;
 use crate::encode::examples::BadRows;
 use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;

@@ -12,10 +12,10 @@ mod text;
 
 use csv::{ByteRecord, Reader as RecordReader};
 
-use self::layout::{builder, delimiter_name, describe_roles, is_missing};
+use self::layout::{builder, describe_roles, is_missing};
 use self::text::{CsvText, plain_line_ends};
 use crate::read::columns::{ColumnMap, Columns};
-use crate::read::error::{ReadError, ReadErrorKind, shown};
+use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
 use crate::read::number;
 use crate::read::options::{CsvRole, CsvSchema, ReadOptions, Schema, Speech};
@@ -106,7 +106,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
 }
 
 /// What the positions of a file mean to a saved layout. `first` is its first row.
-fn saved_cells(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<Cell>, String> {
+fn saved_cells(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<Cell>, ReadErrorKind> {
     let needed = |role| matches!(role, CsvRole::Numeric | CsvRole::Categorical);
     if !layout.header {
         let cells = |all: bool| {
@@ -117,12 +117,14 @@ fn saved_cells(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<Cell>, Stri
         return found.ok_or_else(|| {
             let (all, found) = (layout.fields.len(), first.len());
             format!("has {found} columns, but the saved model was trained on {all}, the label among them")
+                .into()
         });
     }
     let names = layout::header_names(first)?;
     if let Some(field) = layout.fields.iter().find(|field| needed(field.role) && !names.contains(&field.name))
     {
-        return Err(format!("lacks the column {} that the saved model was trained on", shown(&field.name)));
+        let name = shown(&field.name);
+        return Err(format!("lacks the column {name} that the saved model was trained on").into());
     }
     let role = |name: &String| layout.fields.iter().find(|field| field.name == *name).map(|field| field.role);
     Ok(names.iter().map(|name| Cell::new(name, role(name))).collect())
@@ -145,11 +147,7 @@ impl Cell {
             Err(_) if saved || self.role != Some(CsvRole::Numeric) => {
                 Err(self.fault(format!("{} is not a number", shown(cell))))
             }
-            Err(_) => {
-                let name = self.name.escape_debug();
-                let hint = format!("pass --categorical \"{name}\" to read the column as text");
-                Err(self.fault(format!("{} is not a number; {hint}", shown(cell))))
-            }
+            Err(_) => Err(ReadErrorKind::NotANumber { column: self.name.clone(), cell: shown(cell) }),
         }
     }
 }

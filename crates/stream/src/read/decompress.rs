@@ -8,7 +8,6 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::ahead::Ahead;
 use crate::read::error::ReadErrorKind;
-use crate::read::source::BUFFER;
 
 /// A stream of decompressed bytes.
 pub(crate) struct Decompressed {
@@ -18,6 +17,9 @@ pub(crate) struct Decompressed {
     /// Bytes read so far, as stored.
     pub(crate) consumed: Arc<AtomicU64>,
 }
+
+/// Bytes that are read at once.
+pub(crate) const BUFFER: usize = 256 * 1024;
 
 /// Blocks of [`BUFFER`] bytes that are decompressed ahead.
 const BLOCKS: usize = 4;

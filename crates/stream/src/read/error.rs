@@ -40,6 +40,17 @@ pub enum ReadErrorKind {
     },
     /// The file as a whole cannot be read as asked: unknown format, no such label column, a single column and so on.
     Layout(String),
+    /// No format is recognised, and none was given.
+    UnknownFormat,
+    /// A table has one column where at least a feature and a label were needed.
+    SingleColumn {
+        /// The delimiter, if one was given.
+        delimiter: Option<char>,
+        /// The delimiter that the data seem to have.
+        seen: Option<char>,
+    },
+    /// The first row is taken as a header, and names two columns alike.
+    SameName(String),
     /// The row is not UTF-8.
     InvalidUtf8,
     /// The row is malformed.
@@ -53,6 +64,31 @@ pub enum ReadErrorKind {
         /// What is wrong, with the value.
         message: String,
     },
+    /// A cell of a numeric column of CSV holds no number. The column may be a categorical one.
+    NotANumber {
+        /// The name of the column.
+        column: String,
+        /// The cell, as messages show it.
+        cell: String,
+    },
+    /// LIBSVM data taken as numbered from 1 have a feature of number 0.
+    IndexZero,
+    /// A number of a feature that is too large for a column. It can be hashed.
+    IndexTooLarge(u64),
+}
+
+/// Something is wrong with the file as a whole.
+impl From<String> for ReadErrorKind {
+    fn from(message: String) -> Self {
+        ReadErrorKind::Layout(message)
+    }
+}
+
+/// Something is wrong with the file as a whole.
+impl From<&str> for ReadErrorKind {
+    fn from(message: &str) -> Self {
+        ReadErrorKind::Layout(message.to_owned())
+    }
 }
 
 impl ReadError {
@@ -62,7 +98,15 @@ impl ReadError {
 
     /// Whether reading can go on at the next row: the fault is in one row, not in the file.
     pub fn is_row_error(&self) -> bool {
-        matches!(self.kind(), ReadErrorKind::InvalidUtf8 | ReadErrorKind::Row(_) | ReadErrorKind::Cell { .. })
+        matches!(
+            self.kind(),
+            ReadErrorKind::InvalidUtf8
+                | ReadErrorKind::Row(_)
+                | ReadErrorKind::Cell { .. }
+                | ReadErrorKind::NotANumber { .. }
+                | ReadErrorKind::IndexZero
+                | ReadErrorKind::IndexTooLarge(_)
+        )
     }
 
     /// What went wrong.
@@ -83,7 +127,7 @@ impl ReadError {
     /// The column or key at fault, if it is one.
     pub fn column(&self) -> Option<&str> {
         match self.kind() {
-            ReadErrorKind::Cell { column, .. } => Some(column),
+            ReadErrorKind::Cell { column, .. } | ReadErrorKind::NotANumber { column, .. } => Some(column),
             _ => None,
         }
     }
@@ -96,8 +140,13 @@ impl fmt::Display for ReadError {
         if *line > 0 {
             write!(f, ":{line}")?;
         }
-        f.write_str(": ")?;
-        match kind {
+        write!(f, ": {kind}")
+    }
+}
+
+impl fmt::Display for ReadErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             ReadErrorKind::NotFound => f.write_str("no such file"),
             ReadErrorKind::IsDirectory => f.write_str("is a directory, not a file of examples"),
             ReadErrorKind::Io(error) => write!(f, "{error}"),
@@ -110,7 +159,20 @@ impl fmt::Display for ReadError {
             }
             ReadErrorKind::InvalidUtf8 => f.write_str("the row is not UTF-8 text"),
             ReadErrorKind::Layout(message) | ReadErrorKind::Row(message) => f.write_str(message),
+            ReadErrorKind::UnknownFormat => f.write_str("has no format that is recognised"),
+            ReadErrorKind::SingleColumn { delimiter: None, .. } => f.write_str("has a single column"),
+            ReadErrorKind::SingleColumn { delimiter: Some(delimiter), .. } => {
+                write!(f, "has a single column if the delimiter is {}", delimiter_name(*delimiter))
+            }
+            ReadErrorKind::SameName(name) => write!(f, "has two columns called {}", shown(name)),
             ReadErrorKind::Cell { noun, column, message } => write!(f, "{noun} {}: {message}", shown(column)),
+            ReadErrorKind::NotANumber { column, cell } => {
+                write!(f, "column {}: {cell} is not a number", shown(column))
+            }
+            ReadErrorKind::IndexZero => f.write_str("feature index 0 in data taken as numbered from 1"),
+            ReadErrorKind::IndexTooLarge(index) => {
+                write!(f, "feature index {index} is too large for a column")
+            }
         }
     }
 }
@@ -128,6 +190,19 @@ impl error::Error for ReadError {
             _ => None,
         }
     }
+}
+
+/// What messages call a delimiter.
+pub(crate) fn delimiter_name(delimiter: char) -> String {
+    let name = match delimiter {
+        '\t' => "tab",
+        ';' => "semicolon",
+        ',' => "comma",
+        '|' => "bar",
+        ' ' => "space",
+        other => return shown(other.to_string()),
+    };
+    name.to_owned()
 }
 
 /// A piece of the data for a message: quoted, control characters escaped, cut after 40 characters.

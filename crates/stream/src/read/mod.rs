@@ -1,5 +1,5 @@
-//! From bytes to rows: `reader` opens a file of any `format` through `source`, which splits what `decompress` gives into lines;
-//! a file for each format makes [`Row`](row::Row)s of them.
+//! From bytes to rows: `open` finds out the `format`; `source` splits what `decompress` gives into lines; a file
+//! for each format makes [`Row`](row::Row)s of them, as the [`Reader`](reader::Reader) that all of them are.
 
 mod ahead;
 pub(crate) mod columns;
@@ -10,6 +10,7 @@ pub(crate) mod format;
 mod libsvm;
 mod ndjson;
 mod number;
+pub(crate) mod open;
 pub(crate) mod options;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -9,11 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memchr::{memchr, memchr_iter};
 
 use crate::ahead::several_cores;
-use crate::read::decompress::{Decompressed, decompress, input_error};
+use crate::read::decompress::{BUFFER, Decompressed, decompress, input_error};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::number::WINDOW;
 
-pub(crate) const BUFFER: usize = 256 * 1024;
 /// A longer line is not a row, and would fill the memory before it ends.
 const LONGEST_LINE: usize = 256 * 1024 * 1024;
 /// How far [`Source::peek`] looks beyond the first line, in bytes.
@@ -160,8 +159,8 @@ impl Source {
 
     /// An error of the whole file.
     #[cold]
-    pub(crate) fn file_error(&self, message: impl Into<String>) -> ReadError {
-        ReadError::new(&self.name, 0, ReadErrorKind::Layout(message.into()))
+    pub(crate) fn file_error(&self, kind: impl Into<ReadErrorKind>) -> ReadError {
+        ReadError::new(&self.name, 0, kind.into())
     }
 
     /// The next line without its line end, or `None` at the end. After an error there are no more lines.

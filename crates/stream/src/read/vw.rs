@@ -230,7 +230,7 @@ fn bad(message: String) -> ReadErrorKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::reader::from_read;
+    use crate::read::open::from_read;
     use crate::read::row::RowLabel;
     use crate::testing::read_all;
 

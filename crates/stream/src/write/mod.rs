@@ -1,6 +1,73 @@
-//! From rows to bytes.
+//! From rows to bytes: `writer` says what a writer is, `text` has the formats of lines.
+
+use std::io::Write;
+
+use crate::read::format::Format;
+use crate::write::writer::RowWriter;
 
 #[cfg(feature = "parquet")]
 mod parquet;
 pub(crate) mod replace;
+mod text;
 pub(crate) mod writer;
+
+/// A writer of rows to `out`, which is buffered here.
+///
+/// - LIBSVM numbers features as [`Columns::Numbered`](crate::Columns::Numbered) do, buckets of a hash from 1; it has no names, weights, tags.
+/// - VW puts all features into the nameless namespace, under their names or numbers.
+/// - CSV begins with a header in which numbered features are called `x1`, `x2`, ...; `label` stands last. All columns
+///   must be known with the first row. It has no weights and tags.
+/// - Parquet has the columns of CSV. The file is complete with [`RowWriter::flush`], after which no row can follow.
+/// - NDJSON writes numbered features as the array `x` of all columns, which must be known with the first row, and named
+///   ones as the object `x`; the label is `y`.
+pub fn create<'a>(format: Format, out: Box<dyn Write + Send + 'a>) -> Box<dyn RowWriter + 'a> {
+    #[cfg(feature = "parquet")]
+    if format == Format::Parquet {
+        return Box::new(crate::write::parquet::ParquetRows::new(out));
+    }
+    Box::new(text::Lines::new(format, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::columns::Columns;
+    use crate::read::row::{Row, RowLabel};
+    use crate::write::writer::WriteError;
+    use std::io;
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let numbered = Columns::Numbered { base: 1, count: 2 };
+        let named = Columns::Named(vec!["a".to_owned(), "label".to_owned()].try_into().unwrap());
+        let write = |format, row: &Row, columns: &Columns| match create(format, Box::new(io::sink()))
+            .write(row, columns)
+        {
+            Err(error @ WriteError::Unfit { .. }) => error.to_string(),
+            other => format!("{other:?}"),
+        };
+        let mut row = Row::new();
+        assert!(write(Format::Libsvm, &row, &numbered).ends_with("it has neither label nor features"));
+        row.set_name("a b");
+        row.push(0, 1.0);
+        assert!(write(Format::Libsvm, &row, &named).ends_with("its features have names"));
+        assert!(write(Format::Libsvm, &row, &numbered).contains("label \"a b\""));
+        assert!(write(Format::Vw, &row, &numbered).contains("label \"a b\""));
+        assert!(write(Format::Csv, &row, &named).ends_with("a feature is called label"));
+        row.weight = 2.0;
+        assert!(write(Format::Csv, &row, &numbered).ends_with("it has weight 2"));
+        row.set_distribution([1.0]);
+        assert!(write(Format::Vw, &row, &numbered).ends_with("its label is a distribution"));
+        row.push_cost("a", None, None);
+        assert!(write(Format::Ndjson, &row, &numbered).ends_with("its label has costs"));
+
+        for format in [Format::Csv, Format::Ndjson] {
+            let mut writer = create(format, Box::new(io::sink()));
+            let mut row = Row::new();
+            row.push(0, 1.0);
+            writer.write(&row, &numbered).unwrap();
+            let wider = writer.write(&row, &Columns::Numbered { base: 1, count: 3 }).unwrap_err();
+            assert!(wider.to_string().ends_with("it has 3 columns, the first row 2"), "{wider}");
+        }
+    }
+}

@@ -4,7 +4,7 @@
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
-use crate::read::error::shown;
+use crate::read::error::{ReadErrorKind, shown};
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions};
 use crate::read::source::Peek;
 
@@ -12,17 +12,10 @@ use crate::read::source::Peek;
 pub(crate) const LINES: usize = 1001;
 
 /// In the order in which they are tried: the rarer inside cells, the earlier.
-const DELIMITERS: [(u8, &str); 5] =
-    [(b'\t', "tab"), (b';', "semicolon"), (b',', "comma"), (b'|', "bar"), (b' ', "space")];
+const DELIMITERS: [u8; 5] = [b'\t', b';', b',', b'|', b' '];
 
 /// Names that make a column or key the label, most telling first.
 pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
-
-/// Name of a delimiter for a message.
-pub(crate) fn delimiter_name(delimiter: char) -> String {
-    let known = DELIMITERS.iter().find(|&&(byte, _)| char::from(byte) == delimiter);
-    known.map_or_else(|| shown(delimiter.to_string()), |&(_, name)| name.to_owned())
-}
 
 /// What the columns are, for a person. Without a role are those that a saved model does not know.
 pub(crate) fn describe_roles<'a>(
@@ -54,19 +47,16 @@ pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
 }
 
 /// Decides the layout, or says in a sentence why it cannot.
-pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<CsvSchema, String> {
+pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<CsvSchema, ReadErrorKind> {
     let delimiter = match options.delimiter {
         Some(delimiter) => checked_delimiter(char::from(delimiter))?,
-        None => detect_delimiter(peek).ok_or("has a single column; pass --delimiter if it has more")?,
+        None => detect_delimiter(peek).ok_or(ReadErrorKind::SingleColumn { delimiter: None, seen: None })?,
     };
     let rows = records(peek, delimiter, LINES);
     let width = rows.first().map_or(0, ByteRecord::len);
     if width < 2 {
-        let name = delimiter_name(char::from(delimiter));
-        let better = detect_delimiter(peek).map_or("another delimiter".to_owned(), |other| {
-            format!("--delimiter {}", delimiter_name(char::from(other)))
-        });
-        return Err(format!("has a single column if the delimiter is {name}; pass {better}"));
+        let seen = detect_delimiter(peek).map(char::from);
+        return Err(ReadErrorKind::SingleColumn { delimiter: Some(char::from(delimiter)), seen });
     }
     let header = options.header.unwrap_or_else(|| has_header(&rows));
     let names = names(&rows[0], header)?;
@@ -117,7 +107,7 @@ pub(crate) fn checked_delimiter(delimiter: char) -> Result<u8, String> {
 /// the first row into the most cells.
 pub(crate) fn detect_delimiter(peek: &Peek<'_>) -> Option<u8> {
     let width = |rows: &[ByteRecord]| rows.first().map_or(0, ByteRecord::len);
-    let candidates = DELIMITERS.map(|(delimiter, _)| (delimiter, records(peek, delimiter, 50)));
+    let candidates = DELIMITERS.map(|delimiter| (delimiter, records(peek, delimiter, 50)));
     // The last maximum is taken, so the order is turned.
     let candidates = || candidates.iter().rev().filter(|(_, rows)| width(rows) > 1);
     let even = candidates().filter(|(_, rows)| rows.iter().all(|row| row.len() == width(rows)));
@@ -158,17 +148,17 @@ fn has_header(rows: &[ByteRecord]) -> bool {
 }
 
 /// Column names: the header's, or the numbers from 1. An empty name becomes the number.
-fn names(first: &ByteRecord, header: bool) -> Result<Vec<String>, String> {
+fn names(first: &ByteRecord, header: bool) -> Result<Vec<String>, ReadErrorKind> {
     let mut names = Vec::with_capacity(first.len());
     for (position, cell) in first.iter().enumerate() {
         let name = match std::str::from_utf8(cell.trim_ascii()) {
             Ok(name) if header && !name.is_empty() => name.to_owned(),
             Ok(_) => (position + 1).to_string(),
             Err(_) if !header => (position + 1).to_string(),
-            Err(_) => return Err(format!("has a header that is not UTF-8 text: {}", shown(cell))),
+            Err(_) => return Err(format!("has a header that is not UTF-8 text: {}", shown(cell)).into()),
         };
         if names.contains(&name) {
-            return Err(format!("has two columns called {}; pass --header no if that is a row", shown(name)));
+            return Err(ReadErrorKind::SameName(name));
         }
         names.push(name);
     }
@@ -176,7 +166,7 @@ fn names(first: &ByteRecord, header: bool) -> Result<Vec<String>, String> {
 }
 
 /// Header names of a file that is read with a saved schema.
-pub(crate) fn header_names(first: &ByteRecord) -> Result<Vec<String>, String> {
+pub(crate) fn header_names(first: &ByteRecord) -> Result<Vec<String>, ReadErrorKind> {
     names(first, true)
 }
 
@@ -252,9 +242,11 @@ fn is_number(cell: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::error::delimiter_name;
 
     fn shape(text: &str, options: &ReadOptions) -> Result<String, String> {
-        let schema = infer(&Peek { bytes: text.as_bytes(), all: true }, options)?;
+        let peek = Peek { bytes: text.as_bytes(), all: true };
+        let schema = infer(&peek, options).map_err(|kind| kind.to_string())?;
         let roles = schema.fields.iter().map(|field| match field.role {
             CsvRole::Numeric => field.name.clone(),
             CsvRole::Categorical => format!("{}?", field.name),
@@ -312,7 +304,7 @@ mod tests {
         );
         assert_eq!(
             with(|o| o.delimiter = Some(b';')),
-            err("has a single column if the delimiter is semicolon; pass --delimiter comma")
+            err("has a single column if the delimiter is semicolon")
         );
         assert_eq!(
             with(|o| o.weight = Some("w".into())),
@@ -323,15 +315,12 @@ mod tests {
 
     #[test]
     fn what_is_no_table_is_refused() {
-        let cases = [
-            ("1\n2\n", "has a single column; pass --delimiter if it has more"),
-            ("a,b\n", "has a header but no rows"),
-        ];
+        let cases = [("1\n2\n", "has a single column"), ("a,b\n", "has a header but no rows")];
         for (text, error) in cases {
             assert_eq!(shape(text, &ReadOptions::default()), Err(error.to_owned()), "{text:?}");
         }
         let header = ReadOptions { header: Some(true), ..ReadOptions::default() };
         let error = shape("a,a\n1,2\n", &header).unwrap_err();
-        assert_eq!(error, r#"has two columns called "a"; pass --header no if that is a row"#);
+        assert_eq!(error, r#"has two columns called "a""#);
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::read::columns::Names;
-use crate::read::reader::from_read;
+use crate::read::open::from_read;
 use crate::read::row::RowLabel;
 use crate::testing::read_all;
 

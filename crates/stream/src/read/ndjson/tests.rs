@@ -1,5 +1,5 @@
 use super::*;
-use crate::read::reader::from_read;
+use crate::read::open::from_read;
 use crate::read::row::RowLabel;
 use crate::testing::read_all;
 

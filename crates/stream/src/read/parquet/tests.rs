@@ -8,7 +8,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
 use super::*;
-use crate::read::reader::{from_read, open};
+use crate::read::open::{from_read, open};
 use crate::read::row::RowLabel;
 
 /// What a column of a test file holds: values, definition levels, repetition levels.
@@ -239,7 +239,7 @@ fn written_rows_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     let columns = Columns::Numbered { base: 1, count: 3 };
-    let mut writer = crate::write::writer::create(Format::Parquet, Box::new(File::create(&path).unwrap()));
+    let mut writer = crate::write::create(Format::Parquet, Box::new(File::create(&path).unwrap()));
     for number in 0..3000_u32 {
         let mut row = Row::new();
         row.push(number % 3, 0.1 * f64::from(number + 1));

@@ -8,7 +8,7 @@ use noregret::registry::Entry;
 use noregret::rng::{Rng, Uniforms};
 use serde::Deserialize;
 
-use super::trace::{Player, list};
+use super::player::{Player, list};
 use crate::failure::Failure;
 use crate::settings::Settings;
 

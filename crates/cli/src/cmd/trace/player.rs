@@ -1,0 +1,13 @@
+//! What all players of a trace share.
+
+/// A learner, playing the rounds of a trace.
+pub(crate) trait Player {
+    /// Plays round `t`, which stands in `text`, and adds its line to `out`.
+    fn play(&mut self, t: u64, text: &str, out: &mut Vec<u8>) -> Result<(), String>;
+}
+
+/// 17 significant digits: every bit of a double.
+pub(crate) fn list(numbers: &[f64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.16e}")).collect();
+    format!("[{}]", numbers.join(", "))
+}

@@ -1,0 +1,108 @@
+//! How models are merged, and why they cannot be.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::param::ParamError;
+
+/// How often the regulariser is counted. $S$ is the number of parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Merge {
+    /// $S$ times: everything is added up, and the merged learner's $\lambda$ is $S\lambda$. Equation (1) of the [module](super).
+    #[default]
+    SumAll,
+    /// Once: the merged learner keeps $\lambda$. Equation (2) of the [module](super), whose guarantee has the further term
+    /// $(S-1)\lambda\lVert W_m \rVert^2$; the certificate has not.
+    LambdaOnce,
+}
+
+impl Merge {
+    /// Both.
+    pub const ALL: [Merge; 2] = [Merge::SumAll, Merge::LambdaOnce];
+
+    /// The name that `--how` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Merge::SumAll => "sum-all",
+            Merge::LambdaOnce => "lambda-once",
+        }
+    }
+
+    /// The merged learner's $\lambda$, where each of `parts` has `regularization`.
+    pub(crate) fn regularization(self, regularization: f64, parts: usize) -> f64 {
+        match self {
+            Merge::SumAll => parts as f64 * regularization,
+            Merge::LambdaOnce => regularization,
+        }
+    }
+}
+
+impl fmt::Display for Merge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Merge {
+    type Err = MergeError;
+
+    fn from_str(name: &str) -> Result<Self, MergeError> {
+        let found = Merge::ALL.into_iter().find(|how| how.name() == name);
+        found.ok_or_else(|| MergeError::UnknownWay(name.to_owned()))
+    }
+}
+
+/// Why models cannot be merged, in one sentence.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// A name that is none of [`Merge::ALL`].
+    #[error("{0:?} is none of sum-all and lambda-once")]
+    UnknownWay(String),
+    /// No models.
+    #[error("there is nothing to merge; at least one model was needed")]
+    Nothing,
+    /// The algorithm has no sufficient statistics.
+    #[error("{0} cannot be merged: what it learns does not add up")]
+    Unsupported(&'static str),
+    /// Something in which all models must agree.
+    #[error("{what} = {found}: must be {needed}, as in the first model")]
+    Mismatch {
+        /// Which of the models, from 0.
+        part: usize,
+        /// What differs.
+        what: String,
+        /// Its value in that model.
+        found: String,
+        /// Its value in the first model.
+        needed: String,
+    },
+    /// After a huge row $A^{-1}$ may have lost what it had of other directions.
+    #[error("its statistics cannot be recovered: rounding has left no positive definite inverse of them")]
+    Singular {
+        /// Which of the models, from 0; `None`: their sum.
+        part: Option<usize>,
+    },
+    /// A learner that stores rows, and stops learning when there are too many.
+    #[error("together the models store {rows} rows; at most max_rounds = {most} can be merged")]
+    TooManyRows {
+        /// How many there would be.
+        rows: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// The merged learner cannot be made.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+}
+
+impl MergeError {
+    /// Which of the models is to blame, from 0, if it is one of them.
+    pub fn part(&self) -> Option<usize> {
+        match self {
+            Self::Mismatch { part, .. } => Some(*part),
+            Self::Singular { part } => *part,
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Opening data of any format.
+
+use std::io::Read;
+
+use crate::read::ahead::ReadAhead;
+use crate::read::decompress::PARQUET;
+use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::format::{self, Format};
+use crate::read::options::ReadOptions;
+use crate::read::reader::Reader;
+use crate::read::source::Source;
+use crate::read::{csv, libsvm, ndjson, vw};
+
+/// Opens a file, or standard input for `-`.
+///
+/// Gzip (of one or several members) and zstd are recognised by their first bytes, whatever the name. Where there are
+/// several cores, a file is decompressed and parsed on threads of their own, ahead of the rows that are asked for.
+///
+/// # Errors
+///
+/// The file cannot be read, has no rows, or does not fit the options.
+pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    #[cfg(feature = "parquet")]
+    if let Some(file) = parquet_file(path, options.format) {
+        return ahead(crate::read::parquet::reader(file, path, options)?, path);
+    }
+    from_source(Source::open(path)?, options)
+}
+
+/// Reads examples from any stream of bytes, as [`open`] does; `name` stands for it in errors and tells the format.
+///
+/// # Errors
+///
+/// As for [`open`].
+pub fn from_read(
+    input: Box<dyn Read + Send>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Box<dyn Reader>, ReadError> {
+    from_source(Source::from_read(input, name, None)?, options)
+}
+
+fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    let name = source.name().to_owned();
+    ahead(parsed(source, options)?, &name)
+}
+
+/// Parses files ahead of their use.
+fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
+    // Whoever writes to a pipe may be waiting for the answer to a row before the next one.
+    if reader.size().is_some() { ReadAhead::boxed(reader, name) } else { Ok(reader) }
+}
+
+/// The file, if it is to be read as Parquet: by its first bytes, or because it was asked for. Whatever is wrong with it
+/// otherwise is said where all files are opened.
+#[cfg(feature = "parquet")]
+pub(crate) fn parquet_file(path: &str, format: Option<Format>) -> Option<std::fs::File> {
+    if path == "-" || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return None;
+    }
+    let mut file = std::fs::File::open(path).ok()?;
+    let mut head = [0; 4];
+    let magic = file.read_exact(&mut head).is_ok() && head == *b"PAR1";
+    (magic || format == Some(Format::Parquet)).then_some(file)
+}
+
+fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
+    match recognise(&mut source, options)? {
+        Format::Libsvm => libsvm::reader(source, options),
+        Format::Vw => vw::reader(source, options),
+        Format::Csv => csv::reader(source, options),
+        Format::Ndjson => ndjson::reader(source, options),
+        Format::Parquet if cfg!(feature = "parquet") => Err(source.file_error("is no Parquet file")),
+        Format::Parquet => Err(source.file_error(format!("is to be read as {PARQUET}"))),
+    }
+}
+
+/// Beyond so many blank lines a format is not looked for.
+const MOST_BLANK_LINES: usize = 1 << 20;
+
+fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadError> {
+    let known = options.format.or_else(|| Format::from_file_name(source.name()));
+    let saved = options.schema.as_ref().map(|schema| match schema.format {
+        // The text with the same columns.
+        Format::Parquet => Format::Csv,
+        format => format,
+    });
+    // With a format given or saved, a row is answered as soon as it comes, even on a pipe.
+    let mut lines = if known.or(saved).is_some() { 1 } else { format::LINES };
+    let mut peek = source.peek(lines)?;
+    while peek.bytes.trim_ascii().is_empty() && lines < MOST_BLANK_LINES {
+        if peek.all {
+            return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
+        }
+        lines *= 2;
+        peek = source.peek(lines)?;
+    }
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let seen = format::from_content(&peek);
+    let seen = match saved {
+        Some(saved) if !matches!(seen, Some(Format::Ndjson | Format::Vw)) => Some(saved),
+        _ => seen,
+    };
+    seen.ok_or_else(|| source.file_error(ReadErrorKind::UnknownFormat))
+}
