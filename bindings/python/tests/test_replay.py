@@ -97,7 +97,7 @@ def test_a_log_goes_on_from_a_model(tmp_path):
     with ours.log(tmp_path / "log.ndjson"):
         play(ours, x[40:], y[40:], late)
     ours.save(tmp_path / "after")
-    with pytest.raises(ValueError, match="log.ndjson: the log goes on from a saved model: give the model of digest"):
+    with pytest.raises(ValueError, match="log.ndjson: the log goes on from a saved model, that of digest"):
         Bandit.replay(tmp_path / "log.ndjson")
     with pytest.raises(ValueError, match="the log goes on from another model"):
         Bandit.replay(tmp_path / "log.ndjson", tmp_path / "after")

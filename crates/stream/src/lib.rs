@@ -23,6 +23,7 @@ pub mod decisions;
 pub mod draw;
 pub mod encode;
 pub mod evaluate;
+pub mod mean;
 pub mod run;
 pub mod save;
 pub mod synthetic;

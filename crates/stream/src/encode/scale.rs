@@ -257,7 +257,8 @@ impl Scaler {
     }
 }
 
-/// Welford's recursion, for `inverse` one over the number of rows: no cancellation, whatever the offset.
+/// Welford's recursion, for `inverse` one over the number of rows: no cancellation, whatever the offset. Apart from
+/// [`Mean`](crate::mean::Mean), since here one division serves all columns of a row.
 #[inline(always)]
 pub(crate) fn note(value: f64, inverse: f64, mean: &mut f64, squares: &mut f64) {
     let deviation = value - *mean;

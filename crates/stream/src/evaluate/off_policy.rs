@@ -21,6 +21,8 @@
 
 use serde::Serialize;
 
+use crate::mean::Mean;
+
 /// A logged round, with what is to be evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct Round<'a> {
@@ -36,39 +38,6 @@ pub struct Round<'a> {
     pub estimates: Option<&'a [f64]>,
     /// The largest weight that any label could have had in this round; `None` if only the one that was played is known.
     pub largest_weight: Option<f64>,
-}
-
-/// A mean and its spread, by Welford's updates.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Mean {
-    count: f64,
-    mean: f64,
-    squares: f64,
-}
-
-impl Mean {
-    /// Adds a term.
-    pub fn add(&mut self, term: f64) {
-        self.count += 1.0;
-        let before = term - self.mean;
-        self.mean += before / self.count;
-        self.squares += before * (term - self.mean);
-    }
-
-    /// The mean.
-    pub fn value(&self) -> f64 {
-        self.mean
-    }
-
-    /// The unbiased estimate of the terms' variance; 0 for fewer than two.
-    pub fn variance(&self) -> f64 {
-        if self.count < 2.0 { 0.0 } else { (self.squares / (self.count - 1.0)).max(0.0) }
-    }
-
-    /// The standard error of the mean.
-    pub fn standard_error(&self) -> f64 {
-        (self.variance() / self.count.max(1.0)).sqrt()
-    }
 }
 
 /// The estimators' sums; rounds are added one by one.
@@ -198,10 +167,10 @@ impl OffPolicy {
             value: mean.value(),
             standard_error: mean.standard_error(),
             normal: interval(mean.value(), quantile * mean.standard_error()),
-            bernstein: width.filter(|_| mean.count >= 2.0).map(|width| {
+            bernstein: width.filter(|_| mean.count() >= 2.0).map(|width| {
                 let logarithm = (4.0 / miss).ln();
-                let slow = (2.0 * mean.variance() * logarithm / mean.count).sqrt();
-                interval(mean.value(), slow + 7.0 * width * logarithm / (3.0 * (mean.count - 1.0)))
+                let slow = (2.0 * mean.variance() * logarithm / mean.count()).sqrt();
+                interval(mean.value(), slow + 7.0 * width * logarithm / (3.0 * (mean.count() - 1.0)))
             }),
         };
         // w r is between w·low and w·high, and 0 is possible too.
@@ -211,7 +180,7 @@ impl OffPolicy {
             estimates.push(of_mean("dm", &self.direct, None));
             estimates.push(of_mean("dr", &self.robust, Some((1.0 + 2.0 * self.possible) * (high - low))));
         }
-        let total = self.weights.mean * self.weights.count;
+        let total = self.weights.value() * self.weights.count();
         Estimates {
             rounds: self.rounds(),
             estimates,
@@ -226,7 +195,7 @@ impl OffPolicy {
 
     fn self_normalised(&self, quantile: f64) -> Estimate {
         let [earned, squares, linear, quadratic] = self.sums;
-        let total = self.weights.mean * self.weights.count;
+        let total = self.weights.value() * self.weights.count();
         let value = if total > 0.0 { earned / total } else { 0.0 };
         // Σ w²(r - value)² / (Σ w)².
         let spread = (quadratic - 2.0 * value * linear + value * value * squares).max(0.0);
@@ -241,8 +210,8 @@ impl OffPolicy {
     }
 }
 
-/// The standard normal distribution's quantile at `p` in (0, 1), to nine digits: Acklam's rational approximation.
-/// By hand, since nothing else is needed of a crate for statistics.
+/// The standard normal distribution's quantile at `p` in (0, 1), to nine digits: Acklam's rational approximation. Of the crates
+/// that the project keeps, none has it.
 fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969683028665376e1,

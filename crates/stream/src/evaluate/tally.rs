@@ -1,7 +1,8 @@
 //! What logged rounds add up to, and what is suspicious about them.
 
 use super::passes::Evaluation;
-use crate::evaluate::off_policy::{Estimates, Mean, OffPolicy, Round};
+use crate::evaluate::off_policy::{Estimates, OffPolicy, Round};
+use crate::mean::Mean;
 
 /// What a logged distribution says of a round beyond the probability of the label that was played.
 #[derive(Clone, Copy, Debug)]

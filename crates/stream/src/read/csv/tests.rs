@@ -72,7 +72,7 @@ fn missing_numbers_are_spelled_in_many_ways() {
 #[test]
 fn bad_cells_are_named() {
     let cases = [
-        ("x,2,c", r#"column "a": "x" is not a number; pass --categorical "a" to read the column as text"#),
+        ("x,2,c", r#"column "a": "x" is not a number"#),
         ("1,-inf,c", r#"column "b": "-inf" is not finite"#),
         ("1,1e999,c", r#"column "b": "1e999" is not finite"#),
         ("1,2,nan", r#"column "y": label "nan" is not finite"#),
