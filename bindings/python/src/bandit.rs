@@ -51,7 +51,7 @@ struct Inner {
     pub(crate) play: Play,
     /// Decisions that wait for their feedback.
     pending: Decisions,
-    going_on: GoingOn,
+    continuation: Continuation,
     /// The seed that the learner was made with, as long as nothing else has happened to it.
     pub(crate) fresh: Option<u64>,
     /// Where decisions are written down. Never locked: compressors cannot be looked at from two threads.
@@ -62,7 +62,7 @@ struct Inner {
 
 /// How decisions go on; the generator has a place of its own in model files.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-struct GoingOn {
+struct Continuation {
     /// The id of the next decision.
     next: u64,
     /// Most decisions that wait.
@@ -81,7 +81,7 @@ impl Inner {
             learner,
             encoder,
             schema,
-            going_on: GoingOn { next: 0, most, floor: play.floor },
+            continuation: Continuation { next: 0, most, floor: play.floor },
             play,
             pending: Decisions::new(most),
             fresh: None,
@@ -101,7 +101,7 @@ impl Clone for Inner {
             schema: self.schema.clone(),
             play: self.play.clone(),
             pending: self.pending.clone(),
-            going_on: self.going_on,
+            continuation: self.continuation,
             fresh: self.fresh,
             log: Mutex::new(None),
             row: Row::new(),
@@ -120,7 +120,7 @@ impl Inner {
         };
         let mut archive = saved.archive();
         self.pending.save(&mut archive);
-        archive.set_text(GOING_ON, serde_json::to_string(&self.going_on).expect("plain numbers"));
+        archive.set_text(GOING_ON, serde_json::to_string(&self.continuation).expect("plain numbers"));
         archive
     }
 
@@ -128,19 +128,19 @@ impl Inner {
     fn from_archive(archive: &Archive) -> Done<Self> {
         let Saved { learner, encoder, schema, generator } = Saved::from_archive(archive)?;
         let learner = learner.bandit()?;
-        let going_on = match archive.text(GOING_ON) {
-            None => GoingOn { next: 0, most: MOST_WAITING, floor: 0.0 },
-            Some(_) => archive.json::<GoingOn>(GOING_ON)?,
+        let continuation = match archive.text(GOING_ON) {
+            None => Continuation { next: 0, most: MOST_WAITING, floor: 0.0 },
+            Some(_) => archive.json::<Continuation>(GOING_ON)?,
         };
-        if !(0.0..=1.0).contains(&going_on.floor) || going_on.most == 0 {
+        if !(0.0..=1.0).contains(&continuation.floor) || continuation.most == 0 {
             return Err(ModelError::Damaged(format!("its '{GOING_ON}' cannot be")).into());
         }
-        let mut play = Play { floor: going_on.floor, ..Play::new(0) };
+        let mut play = Play { floor: continuation.floor, ..Play::new(0) };
         if let Some(generator) = generator {
             play.generator = generator;
         }
-        let pending = Decisions::load(archive, learner.problem(), going_on.most)?;
-        Ok(Self { pending, going_on, ..Self::new(learner, encoder, schema, play, going_on.most) })
+        let pending = Decisions::load(archive, learner.problem(), continuation.most)?;
+        Ok(Self { pending, continuation, ..Self::new(learner, encoder, schema, play, continuation.most) })
     }
 
     /// The learner as a log leaves it, which goes on from `model` if there is one.
@@ -155,16 +155,16 @@ impl Inner {
         // As after loading: what to do with large rows was the wish of one run.
         let encoder = Encoder { large_row: LargeRow::default(), ..encoder };
         let mut inner = Self::new(learner.bandit()?, encoder, schema, play, most);
-        let before = model.and_then(|model| model.json::<GoingOn>(GOING_ON).ok());
+        let before = model.and_then(|model| model.json::<Continuation>(GOING_ON).ok());
         let next = last_id.map_or(0, |last| last.saturating_add(1));
-        inner.going_on.next = before.map_or(next, |before| before.next.max(next));
+        inner.continuation.next = before.map_or(next, |before| before.next.max(next));
         inner.pending = pending;
         Ok(inner)
     }
 
     /// Forgets what waits longest if there is no room for one more.
     fn make_room(&mut self) -> Done<()> {
-        if self.pending.waiting() < self.going_on.most {
+        if self.pending.waiting() < self.continuation.most {
             return Ok(());
         }
         let oldest = self.pending.ids().next().map(str::to_owned);
@@ -338,12 +338,12 @@ impl Bandit {
             play.draw(learner.as_ref(), &mut decision);
             inner.fresh = None;
             inner.make_room()?;
-            let Inner { encoder, schema, pending, going_on, log, row, example, .. } = inner;
-            let id = going_on.next;
+            let Inner { encoder, schema, pending, continuation, log, row, example, .. } = inner;
+            let id = continuation.next;
             if let Some(log) = log.get_mut().unwrap_or_else(PoisonError::into_inner) {
                 log.decided(id, Raw { row, columns: &schema.columns, labels: &encoder.labels }, &decision)?;
             }
-            going_on.next += 1;
+            continuation.next += 1;
             pending.keep(&id.to_string(), example, &decision).map_err(|error| error.to_string())?;
             Ok((decision.label, decision.probability, id))
         })??)

@@ -6,14 +6,14 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 
 /// Items that a thread makes while earlier ones are used. When this is dropped, the thread ends.
-pub(crate) struct Ahead<T> {
+pub(crate) struct WorkAhead<T> {
     /// Both `None` only while being dropped.
     made: Option<Receiver<T>>,
     used: Option<SyncSender<T>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl<T: Default + Send + 'static> Ahead<T> {
+impl<T: Default + Send + 'static> WorkAhead<T> {
     /// Starts a thread called `name` that fills up to `count` items ahead. `fill` is given an item, new or used, and
     /// returns whether another one comes after it.
     ///
@@ -60,7 +60,7 @@ impl<T: Default + Send + 'static> Ahead<T> {
     }
 }
 
-impl<T> Drop for Ahead<T> {
+impl<T> Drop for WorkAhead<T> {
     fn drop(&mut self) {
         // Without the channels the thread has nothing to wait for.
         (self.made, self.used) = (None, None);
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn items_come_in_order_and_their_buffers_go_round() {
         let mut count = 0;
-        let mut ahead = Ahead::start("test", 2, move |item: &mut Vec<u32>| {
+        let mut ahead = WorkAhead::start("test", 2, move |item: &mut Vec<u32>| {
             item.clear();
             item.push(count);
             count += 1;
@@ -107,7 +107,8 @@ mod tests {
     fn a_dropped_user_ends_the_thread() {
         let alive = Arc::new(());
         let guard = Arc::clone(&alive);
-        let mut ahead = Ahead::start("test", 2, move |_: &mut u32| Arc::strong_count(&guard) > 0).unwrap();
+        let mut ahead =
+            WorkAhead::start("test", 2, move |_: &mut u32| Arc::strong_count(&guard) > 0).unwrap();
         assert!(ahead.next(&mut 0));
         drop(ahead);
         assert_eq!(Arc::strong_count(&alive), 1, "the thread and what it owned are gone");
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn a_panic_goes_on_where_it_is_waited_for() {
         let mut left = 3;
-        let mut ahead = Ahead::start("test", 2, move |_: &mut u32| {
+        let mut ahead = WorkAhead::start("test", 2, move |_: &mut u32| {
             left -= 1;
             assert!(left > 0, "out of items");
             true

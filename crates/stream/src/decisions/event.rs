@@ -1,6 +1,6 @@
 //! What the lines of a decision log say.
 
-use crate::decisions::log::{Header, Own};
+use crate::decisions::log::{Header, LearnerPart};
 
 /// A line of a log.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct LoggedDecision {
     /// 1 for right, 0 for wrong, or the reward, if it was known at once.
     pub reward: Option<f64>,
     /// What the learner needs to learn from it.
-    pub own: Option<Own>,
+    pub own: Option<LearnerPart>,
     /// The distribution of a policy to be evaluated, if the line gives one.
     pub evaluation: Vec<f64>,
     /// Estimated rewards of all labels, if the line gives them.

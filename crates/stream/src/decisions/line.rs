@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::decisions::event::{Event, LoggedDecision};
-use crate::decisions::log::{Header, Own, VERSION};
+use crate::decisions::log::{Header, LearnerPart, VERSION};
 use crate::encode::labels::Labels;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
@@ -30,7 +30,7 @@ struct Line {
     p: Option<Numbers>,
     correct: Option<bool>,
     reward: Option<f64>,
-    learner: Option<Own>,
+    learner: Option<LearnerPart>,
     labels: Option<Vec<Name>>,
     columns: Option<NewColumns>,
     evaluation: Option<Numbers>,
@@ -279,7 +279,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
 
 /// The class called `name`. The learner's own number decides where it is given: a class may be played before its name is
 /// known.
-fn class(name: &str, labels: &mut Labels, own: Option<&Own>) -> Result<u32, String> {
+fn class(name: &str, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u32, String> {
     if let Some(own) = own {
         let known = labels.name(noregret::example::Label(own.label));
         return if known == name {

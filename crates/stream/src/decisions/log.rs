@@ -110,7 +110,7 @@ impl Start<'_> {
 /// The learner's own part of a decision: what its `learn` needs beyond the rest of the line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Own {
+pub struct LearnerPart {
     /// The class that was played, by number.
     pub label: u32,
     /// The round of the learner in which it was taken, from 1.
@@ -129,7 +129,7 @@ pub struct Own {
     pub forecast: Vec<f64>,
 }
 
-impl Own {
+impl LearnerPart {
     /// The decision of which this is a part.
     pub fn decision(self, probability: f64, distribution: Vec<f64>) -> Decision {
         let mut taken = Decision::default();

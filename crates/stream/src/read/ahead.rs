@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::vec::IntoIter;
 
-use crate::ahead::{Ahead, several_cores};
+use crate::ahead::{WorkAhead, several_cores};
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::options::Schema;
@@ -33,7 +33,7 @@ pub(crate) struct ReadAhead {
 
 /// Where batches come from.
 enum Supply {
-    Thread(Ahead<Batch>),
+    Thread(WorkAhead<Batch>),
     /// The reader, and whether it may have more.
     Here(Filler, bool),
     /// All rows are there, and so are all columns.
@@ -74,7 +74,7 @@ impl ReadAhead {
         let (size, schema, described) = (reader.size(), reader.schema(), reader.describe());
         let mut filler = Filler { reader, row: Row::new(), room: Room::default() };
         let supply = if several_cores() {
-            let batches = Ahead::start("read", BATCHES, move |batch| filler.fill(batch));
+            let batches = WorkAhead::start("read", BATCHES, move |batch| filler.fill(batch));
             Supply::Thread(batches.map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?)
         } else {
             Supply::Here(filler, true)

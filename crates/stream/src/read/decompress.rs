@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::ahead::Ahead;
+use crate::ahead::WorkAhead;
 use crate::read::error::ReadErrorKind;
 
 /// A stream of decompressed bytes.
@@ -39,7 +39,7 @@ impl<R: Read> Read for Counted<R> {
 
 /// Bytes that a thread reads ahead.
 struct ReadBlocks {
-    blocks: Ahead<Block>,
+    blocks: WorkAhead<Block>,
     block: Block,
     used: usize,
 }
@@ -54,7 +54,7 @@ struct Block {
 
 impl ReadBlocks {
     fn start(mut input: Box<dyn Read + Send>) -> io::Result<Self> {
-        let blocks = Ahead::start("decompress", BLOCKS, move |block| fill(block, &mut *input))?;
+        let blocks = WorkAhead::start("decompress", BLOCKS, move |block| fill(block, &mut *input))?;
         Ok(Self { blocks, block: Block::default(), used: 0 })
     }
 }

@@ -20,7 +20,7 @@ pub struct Feed {
     /// The reader.
     pub reader: Box<dyn Reader>,
     /// The encoders and what became of the rows in them.
-    pub encodings: Vec<Encoding>,
+    pub encodings: Vec<EncoderRun>,
     name: String,
     bad_rows: BadRows,
     limit: Option<u64>,
@@ -31,7 +31,7 @@ pub struct Feed {
 }
 
 /// An encoder in a [`Feed`].
-pub struct Encoding {
+pub struct EncoderRun {
     /// The encoder, whose state goes on with every row.
     pub encoder: Encoder,
     /// Examples made.
@@ -78,7 +78,7 @@ impl Filled {
     }
 }
 
-impl Encoding {
+impl EncoderRun {
     /// Passes over a bad row, if that is allowed.
     fn pass_over(&mut self, error: &ReadError, policy: BadRows) -> bool {
         if !error.is_row_error() || !policy.allow(self.bad_rows + 1) {
@@ -99,7 +99,7 @@ impl Feed {
         bad_rows: BadRows,
         limit: Option<u64>,
     ) -> Self {
-        let encoding = |encoder| Encoding { encoder, rows: 0, bad_rows: 0, first_bad_row: None };
+        let encoding = |encoder| EncoderRun { encoder, rows: 0, bad_rows: 0, first_bad_row: None };
         Self {
             reader,
             encodings: encoders.into_iter().map(encoding).collect(),
@@ -139,7 +139,7 @@ impl Feed {
     /// Reads a row into `batch`.
     fn row(&mut self, batch: &mut Batch) -> Result<(), FeedError> {
         let policy = self.bad_rows;
-        let thirsty = |encoding: &Encoding| self.limit != Some(encoding.rows);
+        let thirsty = |encoding: &EncoderRun| self.limit != Some(encoding.rows);
         if !self.encodings.iter().any(thirsty) {
             self.over = true;
             return Ok(());

@@ -21,8 +21,8 @@ use crate::run::{Outcome, Sink};
 pub const STEP: f64 = 0.5;
 
 /// Log-odds are clipped to this range, and counted in cells of width 1/20.
-const LEAST: f64 = -10.0;
-const LARGEST: f64 = 30.0;
+const LOWEST_LOG_ODDS: f64 = -10.0;
+const HIGHEST_LOG_ODDS: f64 = 30.0;
 const CELLS: usize = 800;
 
 /// When to abstain.
@@ -85,7 +85,7 @@ pub struct Report {
 /// Log-odds of the largest probability, clipped.
 fn confidence(at: &Prediction) -> f64 {
     let p = at.probabilities[at.top().index()];
-    (p / (1.0 - p)).ln().clamp(LEAST, LARGEST)
+    (p / (1.0 - p)).ln().clamp(LOWEST_LOG_ODDS, HIGHEST_LOG_ODDS)
 }
 
 impl Abstention {
@@ -113,7 +113,8 @@ impl Abstention {
         if let Rule::Rate(rate) = self.rule {
             self.threshold += STEP * (rate - (1.0 - answered));
         }
-        let cell = ((confidence(at) - LEAST) / (LARGEST - LEAST) * CELLS as f64) as usize;
+        let cell = ((confidence(at) - LOWEST_LOG_ODDS) / (HIGHEST_LOG_ODDS - LOWEST_LOG_ODDS) * CELLS as f64)
+            as usize;
         self.cells[cell].0 += 1;
         self.cells[cell].1 += error;
     }
