@@ -1,8 +1,8 @@
 #![no_main]
 
 use noregret_stream::Row;
-use noregret_stream::decisions::logged::Logged;
 use noregret_stream::decisions::event::Event;
+use noregret_stream::decisions::logged::Logged;
 use noregret_stream::decisions::reader::LogReader;
 use noregret_stream::decisions::replay::{Limits, replay};
 use noregret_stream::encode::examples::BadRows;

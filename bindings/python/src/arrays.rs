@@ -5,6 +5,7 @@ use noregret::example::{Features, Label, Target};
 use noregret::learner::{Accepts, Classes};
 use noregret_stream::encode::examples::Examples;
 use noregret_stream::encode::{Encoder, Example, LARGEST_NORM, LARGEST_WEIGHT};
+use noregret_stream::words::counted;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -251,7 +252,10 @@ pub(crate) fn check_weight(weight: f64, accepts: Accepts) -> Result<(), String> 
 /// Checks a dense row.
 pub(crate) fn check_one(x: &[f64], columns: usize) -> Done<()> {
     if x.len() != columns {
-        return Err(Failure::Value(format!("x has {} numbers; features = {columns} were needed", x.len())));
+        return Err(Failure::Value(format!(
+            "x has {}; features = {columns} were needed",
+            counted(x.len() as u64, "number")
+        )));
     }
     check_row(Features::Dense(x), columns).map_err(|what| Failure::Value(format!("x: {what}")))
 }

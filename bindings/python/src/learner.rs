@@ -20,6 +20,7 @@ use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::Saved;
 use noregret_stream::save::file as model_file;
+use noregret_stream::words::counted_past;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
@@ -420,7 +421,8 @@ impl Inner {
         match self.encoder.large_rows {
             0 => Ok(()),
             rows => Err(Failure::Value(format!(
-                "the guarantee is void: {rows} rows were beyond the learner's radius {}",
+                "the guarantee is void: {} beyond the learner's radius {}",
+                counted_past(rows, "row"),
                 self.encoder.radius
             ))),
         }

@@ -143,7 +143,7 @@ def test_bad_rows_are_not_played():
             bandit.decide(row)
     with pytest.raises(ValueError, match="x: column 0 has the value NaN"):
         bandit.decide([float("nan"), 1.0])
-    with pytest.raises(ValueError, match="x has 1 numbers; features = 2"):
+    with pytest.raises(ValueError, match="x has 1 number; features = 2"):
         bandit.decide([1.0])
     with pytest.raises(ValueError, match="must be a class from 0 to 2"):
         bandit.run([[0.0, 1.0]], [3])

@@ -152,7 +152,7 @@ def test_the_certificate_is_between_regret_and_bound():
     assert loss - best <= learner.certificate() <= learner.regret_bound()
     learner.learn_one([3.0, 0.0, 0.0], 0)
     assert learner.large_rows == 1
-    with pytest.raises(ValueError, match="void: 1 rows were beyond the learner's radius 1"):
+    with pytest.raises(ValueError, match="void: 1 row was beyond the learner's radius 1"):
         learner.certificate()
 
 

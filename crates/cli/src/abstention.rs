@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::plan::{AbstainPlan, ObservePlan};
 use crate::plot::PlotFile;
 
-/// Where a learner abstains by itself, what that costs if nobody says.
+/// The cost of abstaining, for learners that abstain by themselves, where none is given.
 const OWN_COST: f64 = 0.5;
 
 /// The rule of `--abstain-cost` or `--abstain-rate`; of `--risk-plot` alone, one that always answers. Learners that abstain

@@ -10,7 +10,7 @@ use noregret_stream::watch::spread::Spread;
 use serde::Serialize;
 
 use crate::choices::SortBy;
-use crate::note::note;
+use crate::note::{counted, counted_past, note};
 use crate::pass::{Comparison, Run};
 use crate::progress::as_json;
 use crate::summary::Summary;
@@ -97,11 +97,11 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
         if spreads.iter().flatten().next().is_none() {
             continue;
         }
-        // Who is told the label is no measure for who is not.
-        let rivals =
+        // Learners with full information are not compared with those under bandit feedback.
+        let comparable =
             |at: usize| spreads.iter().zip(order).filter(move |(_, other)| told(**other) == told(at));
         let best = |at: usize| {
-            rivals(at).filter_map(|(spread, _)| Some(spread.as_ref()?.mean)).fold(f64::INFINITY, f64::min)
+            comparable(at).filter_map(|(spread, _)| Some(spread.as_ref()?.mean)).fold(f64::INFINITY, f64::min)
         };
         let mark = |at: usize, mean: f64| if mean == best(at) && order.len() > 1 { "*" } else { " " };
         let cell = |(spread, at): (&Option<Spread>, &usize)| match spread {
@@ -152,14 +152,14 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
         let seeds = order.iter().map(|at| comparison.runs_of(*at).count()).max().unwrap_or(1);
         legend.push(format!("mean ± standard deviation over {seeds} seeds"));
     }
-    legend.push(format!("{} rounds", comparison.runs[0].score.rounds()));
+    legend.push(counted(comparison.runs[0].score.rounds(), "round"));
     writeln!(out, "{}", legend.join("; "))?;
     if let Some((majority, uniform)) = comparison.guessing() {
         writeln!(out, "error of guessing: {majority:.5} always the commonest class, {uniform:.5} at random")?;
     }
     let large = comparison.feed.encodings.iter().map(|encoding| encoding.encoder.large_rows).max();
     if let Some(rows @ 1..) = large {
-        note(format_args!("{rows} rows were beyond a learner's radius"));
+        note(format_args!("{} beyond a learner's radius", counted_past(rows, "row")));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ pub(crate) enum Failure {
     Usage(String),
     /// Data, files or output: exit code 2.
     Data(String),
-    /// Whoever read our output has gone away; not worth a word.
+    /// The reader of our output has closed the pipe, which is no error.
     ClosedPipe,
 }
 

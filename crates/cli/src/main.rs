@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // Help and version are no errors; everything else is a usage error.
             let code = if error.use_stderr() { 1 } else { 0 };
-            // Nobody is left to tell if even this cannot be printed.
+            // If even this cannot be printed, there is nowhere to report it.
             let _ = error.print();
             return ExitCode::from(code);
         }

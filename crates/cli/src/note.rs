@@ -3,7 +3,9 @@
 use std::fmt;
 use std::io::Write;
 
-/// Writes a line to standard error. If nobody can read it, the work goes on all the same.
+pub(crate) use noregret_stream::words::{counted, counted_past};
+
+/// Writes a line to standard error. If that fails, the work goes on all the same.
 pub(crate) fn note(line: impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -13,16 +15,10 @@ pub(crate) fn data_name(data: &str) -> &str {
     if data == "-" { "standard input" } else { data }
 }
 
-/// `1 row`, `2 rows`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// Rows that were passed over.
 pub(crate) fn note_bad_rows(count: u64, first: Option<&str>) {
     if let Some(first) = first {
-        let were = if count == 1 { "was" } else { "were" };
-        note(format_args!("noregret: {} {were} skipped; the first: {first}", counted(count, "bad row")));
+        note(format_args!("noregret: {} skipped; the first: {first}", counted_past(count, "bad row")));
     }
 }
 

@@ -80,7 +80,7 @@ impl Source {
     }
 }
 
-/// A stream, and how it is learnt, whoever learns it.
+/// A stream, and how it is learnt, by one learner or several.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamPlan {
     pub(crate) source: Source,

@@ -18,7 +18,7 @@ pub(crate) struct Wanted {
     pub(crate) settings: Settings,
     /// How many copies of its state will be kept.
     pub(crate) copies: usize,
-    /// Whether it may be given classes as they come up, where nobody says how many there are.
+    /// Whether it may be given classes as they come up, where their number is not declared.
     pub(crate) open_classes: bool,
 }
 

@@ -65,7 +65,7 @@ impl<T> Drop for WorkAhead<T> {
         // Without the channels the thread has nothing to wait for.
         (self.made, self.used) = (None, None);
         if let Some(thread) = self.thread.take() {
-            // Nobody is left whom its panic would concern.
+            // The reader is gone: a panic of the thread concerns nothing any more.
             let _ = thread.join();
         }
     }

@@ -30,6 +30,7 @@ pub mod synthetic;
 #[cfg(test)]
 mod testing;
 pub mod watch;
+pub mod words;
 
 pub use read::columns::{Columns, Names, hash_name, hash_number};
 pub use read::error::{ReadError, ReadErrorKind};

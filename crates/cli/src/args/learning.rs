@@ -102,8 +102,8 @@ pub(crate) struct PredictArgs {
     /// Print the probabilities of all classes as NDJSON, instead of one label a line
     #[arg(long)]
     pub(crate) probabilities: bool,
-    /// Always the label with the best score, also from learners that draw their labels: for when nobody will tell the
-    /// learner anything, so that there is nothing to explore for
+    /// Always the label with the best score, also from learners that draw their labels: for use after learning, where
+    /// there is nothing left to explore for
     #[arg(long)]
     pub(crate) greedy: bool,
     /// Write to a file, which appears when it is complete; - is standard output [default: -]

@@ -1,4 +1,4 @@
-//! What the data is, how it is read, and how a stream of it is learnt, whoever learns it.
+//! What the data is, how it is read, and how a stream of it is learnt, by one learner or several.
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, value_parser};
@@ -43,7 +43,7 @@ pub(crate) struct DataArgs {
     pub(crate) on_bad_row: BadRows,
 }
 
-/// A stream, and how it is learnt, whoever learns it.
+/// A stream, and how it is learnt, by one learner or several.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct StreamArgs {
     /// The data: a file, or - for standard input

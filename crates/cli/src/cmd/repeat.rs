@@ -6,7 +6,7 @@ use noregret_stream::watch::spread::Spread;
 
 use crate::comparison::{MEASURES, json};
 use crate::failure::Failure;
-use crate::note::note;
+use crate::note::{counted, note};
 use crate::pass::{Comparison, draws, run_all};
 use crate::plan::RepeatPlan;
 use crate::progress::Mode;
@@ -44,5 +44,12 @@ fn print(comparison: &Comparison) -> std::io::Result<()> {
         }
     }
     let seconds = comparison.seconds;
-    line("seconds", format!("{seconds:.2}   ({} runs on {} threads)", runs.len(), comparison.threads))
+    line(
+        "seconds",
+        format!(
+            "{seconds:.2}   ({} on {})",
+            counted(runs.len() as u64, "run"),
+            counted(comparison.threads as u64, "thread")
+        ),
+    )
 }

@@ -33,7 +33,7 @@ use crate::args::RunArgs;
 use crate::choices::CalibrationOf;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
-use crate::note::{note, note_bad_rows};
+use crate::note::{counted_past, note, note_bad_rows};
 use crate::open::{Opened, open};
 use crate::plan::{Plan, RunPlan};
 use crate::progress::{Mode, Progress, Total, as_json};
@@ -123,7 +123,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     }
 }
 
-/// What looks at a run while it goes on; what nobody asked for is absent.
+/// The observers of a run, each present if it was asked for.
 struct Observers {
     progress: Progress,
     record: Option<Record>,
@@ -306,7 +306,7 @@ impl Session<'_> {
         if let (Some(plot), Some(report)) = (self.risk_plot, &summary.abstention) {
             plot.draw(about.name, report)?;
         }
-        // The models first: whether somebody reads the summary is not their concern.
+        // The models first: they are written even if the summary cannot be.
         let text = serde_json::to_string(&summary).expect("plain numbers");
         let write = |mut archive: Archive, path: &Path| {
             archive.set_text("run", text.clone());
@@ -340,10 +340,10 @@ impl Session<'_> {
         let (about, stream) = (learner.about(), &self.plan.stream);
         let (delay, floor) = (stream.delay, stream.exploration_floor);
         let void = match self.examples.encoder.large_rows {
-            _ if !delay.is_none() => Some(format!("labels were {delay} rounds late")),
+            _ if !delay.is_none() => Some(format!("labels were {}", delay.describe())),
             _ if floor > 0.0 => Some(format!("labels were drawn with an exploration floor of {floor}")),
             0 => None,
-            rows => Some(format!("{rows} rows were beyond the learner's radius")),
+            rows => Some(format!("{} beyond the learner's radius", counted_past(rows, "row"))),
         };
         let theorem = format!("{}, {}: {}", about.paper.key, about.paper.place, about.guarantee);
         let guarantee = guarantee(learner).expect("asked for before the run");
@@ -357,7 +357,7 @@ fn abstention_report(abstention: &Abstention, learner: &dyn Model, delay: Latene
     let mut report = abstention.report();
     match learner.abstention_bound(report.asked) {
         Some(_) if !delay.is_none() => {
-            report.guarantee = format!("none: labels were {delay} rounds late");
+            report.guarantee = format!("none: labels were {}", delay.describe());
         }
         Some(Ok(bound)) => {
             let paper = &learner.about().paper;

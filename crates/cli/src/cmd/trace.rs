@@ -19,6 +19,7 @@ use self::experts::Experts;
 use self::player::{Player, list};
 use crate::args::TraceArgs;
 use crate::failure::Failure;
+use crate::note::counted;
 use crate::settings::Settings;
 
 /// One input row.
@@ -196,7 +197,11 @@ fn check_finite(scores: &[f64]) -> Result<(), String> {
 fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> Result<Target<'a>, String> {
     let accepts = about.accepts;
     if row.x.len() != problem.features {
-        return Err(format!("x has {} numbers; features = {} were needed", row.x.len(), problem.features));
+        return Err(format!(
+            "x has {}; features = {} were needed",
+            counted(row.x.len() as u64, "number"),
+            problem.features
+        ));
     }
     if let Some(x) = row.x.iter().find(|x| x.abs() > LARGEST_NORM) {
         return Err(format!("x has the value {x:e}; at most {LARGEST_NORM:e} can be computed with"));
@@ -236,7 +241,11 @@ fn check<'a>(problem: &Problem, about: &About, samples: bool, row: &'a Row) -> R
             return Err("y is a list: the learner takes no probability vectors as labels".to_owned());
         }
         Answer::Distribution(y) if y.len() != problem.classes => {
-            return Err(format!("y has {} numbers; classes = {} were needed", y.len(), problem.classes));
+            return Err(format!(
+                "y has {}; classes = {} were needed",
+                counted(y.len() as u64, "number"),
+                problem.classes
+            ));
         }
         Answer::Distribution(y) => {
             let total: f64 = y.iter().sum();

@@ -120,7 +120,7 @@ fn rows_of_vw_and_ndjson() {
     );
     let two = "1 | a\n2 | b\n1:0.5 2:1 | a\n";
     refused("a.vw", two, "", "a.vw:3: the label gives costs of actions; the learner needs a class");
-    let width = r#"a.jsonl:2: "x" has 1 numbers, where the rows before it have 2"#;
+    let width = r#"a.jsonl:2: "x" has 1 number, where the rows before it have 2"#;
     refused("a.jsonl", "{\"x\": [1, 2], \"y\": 0}\n{\"x\": [1], \"y\": 1}\n", "", width);
     let folder = Folder::with("a.jsonl", "{\"x\": [1, 2], \"y\": 0}\n{\"x\": [1,");
     let ran = folder.run("run a.jsonl -q");

@@ -114,7 +114,10 @@ fn theorems_are_shown() {
     }
     for (arguments, why) in [
         ("--learner banditron --set exploration=0.8", "exploration is 0.8; the theorem needs it in (0, 1/2]"),
-        ("--learner banditron --delay geometric:3", "labels were geometric:3 rounds late"),
+        (
+            "--learner banditron --delay geometric:3",
+            "labels were delayed by a geometric number of rounds of mean 3",
+        ),
         (
             "--learner banditron --exploration-floor 0.01",
             "labels were drawn with an exploration floor of 0.01",

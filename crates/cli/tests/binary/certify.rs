@@ -70,7 +70,7 @@ fn a_bound_that_does_not_hold_is_not_shown() {
             "the curvature is larger than any valid one",
         ),
         ("--learner ogd --set rate=0.1", "the rate is not the theorem's"),
-        ("--learner folklore --delay 3", "labels were 3 rounds late"),
+        ("--learner folklore --delay 3", "labels were delayed by 3 rounds"),
         ("--learner folklore --set radius=0.5", "rows were beyond the learner's radius"),
     ] {
         let summary = folder.summary(&format!("a.svm --certify {arguments}"));

@@ -81,12 +81,12 @@ fn seventeen_digits() {
 #[test]
 fn bad_rounds_are_named() {
     let cases = [
-        ("{\"x\": [1], \"y\": 1}", "x has 1 numbers; features = 2 were needed"),
+        ("{\"x\": [1], \"y\": 1}", "x has 1 number; features = 2 were needed"),
         ("{\"x\": [1, 2], \"y\": 2}", "y = 2: must be a class from 0 to 1"),
         ("{\"x\": [1, 2], \"y\": -1}", "y = -1: must be a class from 0 to 1"),
         ("{\"x\": [1, 2], \"y\": 0.5}", "y = 0.5: must be a class from 0 to 1"),
         ("{\"x\": [1, 2], \"y\": [0.5, 0.6]}", "y = [0.5, 0.6]: must be probabilities of sum 1"),
-        ("{\"x\": [1, 2], \"y\": [1]}", "y has 1 numbers; classes = 2 were needed"),
+        ("{\"x\": [1, 2], \"y\": [1]}", "y has 1 number; classes = 2 were needed"),
         ("{\"x\": [1, 2], \"y\": 0, \"weight\": 0}", "weight = 0: must be a number > 0"),
         ("{\"x\": [1, 2], \"y\": 0, \"weight\": 1e31}", "weight = 1e31: at most 1e30 can be computed with"),
         ("{\"x\": [1, 2], \"y\": 0, \"u\": 1}", "u = 1: must be in [0, 1)"),
@@ -263,7 +263,7 @@ fn experts_are_checked() {
         "adahedge",
         &format!("{first}{{\"losses\": [0]}}"),
         2,
-        "losses has 1 numbers; 2 experts were there before",
+        "losses has 1 number; 2 experts were there before",
     );
     fails("adahedge", "{\"losses\": [0, 2]}", 1, "losses has the number 2: must be in [0, 1]");
     fails("adahedge", "{}", 1, "either experts with their votes and y, or losses, were needed");

@@ -153,7 +153,7 @@ pub(crate) fn parse(
         known.labels.intern(&label.label(row)?);
     }
     row.clear();
-    // Whoever brings columns of their own takes no others.
+    // A caller that gave its own columns takes no others.
     match line.columns.filter(|_| !known.own_columns) {
         Some(NewColumns::Names(names)) => {
             for name in &names {
@@ -178,7 +178,7 @@ pub(crate) struct Known {
     pub(crate) columns: ColumnMap,
     /// Whether a line has said in which order the labels are, so that arrays have a meaning.
     pub(crate) ordered: bool,
-    /// Whether the columns are those of somebody else, who takes no others.
+    /// Whether the caller gave the columns, so that no others are added.
     pub(crate) own_columns: bool,
 }
 
@@ -297,7 +297,7 @@ fn class(name: &str, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u
 }
 
 impl Known {
-    /// Where nobody has named the labels, those of an array of `count` numbers are called 0, 1, 2 and so on.
+    /// Where no line has named the labels, those of an array of `count` numbers are called 0, 1, 2 and so on.
     fn number(&mut self, count: usize) {
         let in_order = || self.labels.iter().enumerate().all(|(at, name)| name == at.to_string());
         if !self.ordered && count > self.labels.len() && in_order() {

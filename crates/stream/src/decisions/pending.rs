@@ -109,7 +109,7 @@ pub enum Verdict {
     Right,
     /// The label was wrong.
     Wrong,
-    /// Nobody will ever say.
+    /// No feedback will ever come.
     Never,
 }
 

@@ -88,7 +88,7 @@ pub fn replay(mut log: LogReader, model: Option<&Archive>, limits: Limits) -> Re
     let header = match log.next(&mut row)? {
         Some(Event::Header(header)) => header,
         _ => {
-            return Err(log.error("the log has no header, so that nobody knows what learnt from it").into());
+            return Err(log.error("the log has no header, which says what learnt from it").into());
         }
     };
     let mut saved = start(&header, model, limits.bytes)?;

@@ -29,7 +29,7 @@ impl ReadExamples {
     ///
     /// If `work` draws fewer than there are, classes and scaling may have seen more rows than it did.
     pub fn ahead<T>(&mut self, limit: Option<u64>, work: impl FnOnce(&mut dyn Examples) -> T) -> T {
-        // Whoever writes to a pipe may be waiting for the answer to a row before the next one.
+        // The program that writes to a pipe may wait for the answer to a row before it sends the next one.
         if self.reader.size().is_none() || !several_cores() {
             return work(self);
         }

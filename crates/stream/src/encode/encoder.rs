@@ -342,7 +342,7 @@ pub(crate) fn check_magnitudes(row: &Row) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts a complaint of [`Encoder::encode`] where it belongs: at the file and line of `row`.
+/// An error of [`Encoder::encode`] with its place: the file and line of `row`.
 pub(crate) fn row_error(source_name: &str, row: &Row, what: String) -> ReadError {
     ReadError::new(source_name, row.line, ReadErrorKind::Row(what))
 }

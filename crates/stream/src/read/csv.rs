@@ -22,6 +22,7 @@ use crate::read::options::{CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Peek, Source};
+use crate::words::counted;
 
 struct CsvReader {
     rows: Rows,
@@ -115,9 +116,8 @@ fn saved_cells(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<Cell>, Read
         };
         let found = [cells(true), cells(false)].into_iter().find(|cells| cells.len() == first.len());
         return found.ok_or_else(|| {
-            let (all, found) = (layout.fields.len(), first.len());
-            format!("has {found} columns, but the saved model was trained on {all}, the label among them")
-                .into()
+            let (all, found) = (layout.fields.len(), counted(first.len() as u64, "column"));
+            format!("has {found}, but the saved model was trained on {all}, the label among them").into()
         });
     }
     let names = layout::header_names(first)?;

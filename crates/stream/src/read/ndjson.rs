@@ -27,6 +27,7 @@ use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
+use crate::words::counted;
 
 const LINES: usize = 1000;
 
@@ -115,7 +116,10 @@ impl LineParser for Ndjson {
         if self.keys.shape == Shape::Array {
             let width = *self.width.get_or_insert(length);
             if length != width {
-                let message = format!("\"x\" has {length} numbers, where the rows before it have {width}");
+                let message = format!(
+                    "\"x\" has {}, where the rows before it have {width}",
+                    counted(u64::from(length), "number")
+                );
                 return Err(ReadErrorKind::Row(message));
             }
         }

@@ -47,7 +47,7 @@ fn from_source(source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>,
 
 /// Parses files ahead of their use.
 fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
-    // Whoever writes to a pipe may be waiting for the answer to a row before the next one.
+    // The program that writes to a pipe may wait for the answer to a row before it sends the next one.
     if reader.size().is_some() { ReadAhead::boxed(reader, name) } else { Ok(reader) }
 }
 

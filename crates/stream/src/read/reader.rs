@@ -33,7 +33,7 @@ pub trait Reader: Send {
     /// A reader of the same rows, from the first one, after the last of them was read. Its columns are those that are known
     /// now, as if they came from [`ReadOptions::schema`](crate::ReadOptions::schema), and it does not look at the file any more.
     ///
-    /// `None` if the rows were not kept: they are too many, bad rows or dropped features are among them, or nobody asked.
+    /// `None` if the rows were not kept: they are too many, bad rows or dropped features are among them, or [`Reader::keep`] was not called.
     fn again(&mut self) -> Option<Box<dyn Reader>> {
         None
     }

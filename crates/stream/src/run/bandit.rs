@@ -195,9 +195,9 @@ mod tests {
         }
     }
 
-    struct Nobody;
+    struct Unobserved;
 
-    impl Sink for Nobody {
+    impl Sink for Unobserved {
         fn observe(&mut self, _: &Outcome<'_>, _: &Score) -> std::io::Result<()> {
             Ok(())
         }
@@ -213,7 +213,7 @@ mod tests {
         let mut learner = find(learner).expect("known").make_bandit(&values, problem, 0).expect("valid");
         let forecast = learner.about().forecast;
         let options = RunOptions { forecast, delay, look_ahead: false, window: 10, limit: None, seed: 7 };
-        run_bandit(&mut Separable(0), learner.as_mut(), &mut Nobody, &options).expect("nothing can fail")
+        run_bandit(&mut Separable(0), learner.as_mut(), &mut Unobserved, &options).expect("nothing can fail")
     }
 
     #[test]

@@ -10,6 +10,7 @@ use noregret::prediction::{Decision, Prediction};
 use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::Example;
+use crate::words::counted;
 
 /// The generator's stream from which delays are drawn.
 const DELAY: u64 = 3;
@@ -38,6 +39,17 @@ impl Lateness {
     /// Whether feedback always comes at once.
     pub fn is_none(self) -> bool {
         self == Lateness::Fixed(0)
+    }
+
+    /// What it means, as in "labels were delayed by 1 round".
+    pub fn describe(self) -> String {
+        match self {
+            Lateness::Fixed(rounds) => format!("delayed by {}", counted(rounds, "round")),
+            Lateness::Geometric(mean) => format!("delayed by a geometric number of rounds of mean {mean}"),
+            Lateness::Uniform(most) => {
+                format!("delayed by a uniform number of up to {}", counted(most, "round"))
+            }
+        }
     }
 
     /// The delay of a round.

@@ -42,12 +42,12 @@ pub struct EncoderRun {
     pub first_bad_row: Option<String>,
 }
 
-/// Why a feed dried up early.
+/// Why a feed ended early.
 #[derive(Debug)]
 pub struct FeedError {
     /// What could not be read or learnt from.
     pub error: ReadError,
-    /// The encoder that complained; `None` if it was the reader.
+    /// The encoder that refused a row; `None` if the reader did.
     pub encoder: Option<usize>,
 }
 
@@ -139,8 +139,8 @@ impl Feed {
     /// Reads a row into `batch`.
     fn row(&mut self, batch: &mut Batch) -> Result<(), FeedError> {
         let policy = self.bad_rows;
-        let thirsty = |encoding: &EncoderRun| self.limit != Some(encoding.rows);
-        if !self.encodings.iter().any(thirsty) {
+        let needs_more = |encoding: &EncoderRun| self.limit != Some(encoding.rows);
+        if !self.encodings.iter().any(needs_more) {
             self.over = true;
             return Ok(());
         }
@@ -151,8 +151,8 @@ impl Feed {
                 return Ok(());
             }
             Err(error) => {
-                let mut thirsty = self.encodings.iter_mut().filter(|encoding| thirsty(encoding));
-                if thirsty.all(|encoding| encoding.pass_over(&error, policy)) {
+                let mut needs_more = self.encodings.iter_mut().filter(|encoding| needs_more(encoding));
+                if needs_more.all(|encoding| encoding.pass_over(&error, policy)) {
                     return Ok(());
                 }
                 return Err(FeedError { error, encoder: None });

@@ -19,7 +19,7 @@ pub struct RunOptions {
     pub forecast: Forecast,
     /// By how many rounds labels are late.
     pub delay: Lateness,
-    /// Whether rows may be read ahead of their turn, purely to be faster. Not where somebody waits for an answer
+    /// Whether rows may be read ahead of their turn, purely to be faster. Not where the sender waits for an answer
     /// before sending the next row.
     pub look_ahead: bool,
     /// How many rounds the windowed scores are over.
@@ -38,7 +38,7 @@ pub struct Outcome<'a> {
     pub prediction: &'a Prediction,
     /// The label that was played.
     pub played: Label,
-    /// What turned out to be true; `None` if nobody says.
+    /// The truth; `None` for an unlabelled row.
     pub target: Option<Target<'a>>,
     /// What the round adds to the scores; nothing without a target.
     pub round: RoundScore,

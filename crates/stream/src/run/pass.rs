@@ -138,7 +138,7 @@ fn send(
     loop {
         let free = pool.iter().position(|batch| Arc::strong_count(batch) == 1);
         let mut batch = free.map_or_else(Arc::default, |at| pool.swap_remove(at));
-        let filled = feed.fill(Arc::get_mut(&mut batch).expect("nobody else holds it"));
+        let filled = feed.fill(Arc::get_mut(&mut batch).expect("the only owner"));
         if let Ok(false) = filled {
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl Examples for Share<'_> {
                 self.at += 1;
                 return Ok(true);
             }
-            // A turn is for work; whoever waits for a batch, or has had one, lets others go ahead.
+            // A turn is for work; a run that waits for a batch, or has finished one, passes its turn on.
             self.turn.give();
             let batch = self.batches.recv();
             self.turn.take();

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::player::{Player, list};
 use crate::failure::Failure;
+use crate::note::counted;
 use crate::settings::Settings;
 
 /// One input row: the experts' votes and the truth, or what the experts have lost.
@@ -54,7 +55,10 @@ impl Experts {
 /// Refuses a list whose length or numbers are not what they must be.
 fn check(name: &str, list: &[f64], experts: usize, least: f64) -> Result<(), String> {
     if list.len() != experts {
-        return Err(format!("{name} has {} numbers; {experts} experts were there before", list.len()));
+        return Err(format!(
+            "{name} has {}; {experts} experts were there before",
+            counted(list.len() as u64, "number")
+        ));
     }
     match list.iter().find(|number| !(least..=1.0).contains(*number)) {
         Some(number) => Err(format!("{name} has the number {number}: must be in [{least}, 1]")),

@@ -37,7 +37,7 @@ impl Trust {
         self.answers.curve().iter().map(|point| (point.coverage, point.risk)).collect()
     }
 
-    /// The same for somebody who knew which rounds would be errors, with this error rate over all.
+    /// The same for an oracle that knows which rounds will be errors, with this error rate over all.
     pub(super) fn least_risk(error: f64) -> Vec<(f64, f64)> {
         let right = 1.0 - error;
         let at = |step: i32| {

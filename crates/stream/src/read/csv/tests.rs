@@ -137,7 +137,7 @@ fn a_saved_model_finds_its_columns() {
     let error = open("1\n", &bare).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "a.csv: has 1 columns, but the saved model was trained on 3, the label among them"
+        "a.csv: has 1 column, but the saved model was trained on 3, the label among them"
     );
 }
 

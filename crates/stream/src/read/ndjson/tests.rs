@@ -45,7 +45,7 @@ fn bad_rows_are_named_and_skipped() {
     let array = r#"{"x": [1, 2], "y": 1}"#;
     let flat = r#"{"a": 1, "y": 1}"#;
     let cases = [
-        (array, r#"{"x": [1], "y": 1}"#, r#""x" has 1 numbers, where the rows before it have 2"#),
+        (array, r#"{"x": [1], "y": 1}"#, r#""x" has 1 number, where the rows before it have 2"#),
         (array, r#"{"y": 1}"#, r#"key "x": missing, but the first row has it"#),
         (array, r#"{"x": 1, "y": 1}"#, r#"key "x": a number where an array as in the first row is needed"#),
         (array, r#"{"x": [1, "2"], "y": 1}"#, r#"key "x": a string where a number is needed"#),
@@ -101,7 +101,7 @@ fn keys_are_those_asked_for_or_saved() {
     read(&mut *reader);
     let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
     let rows = read(&mut *open("{\"x\": [1]}\n", &saved));
-    assert_eq!(rows, [r#"a.ndjson:1: "x" has 1 numbers, where the rows before it have 2"#]);
+    assert_eq!(rows, [r#"a.ndjson:1: "x" has 1 number, where the rows before it have 2"#]);
     let error = from_read(Box::new(&b"{\"a\": 1}\n"[..]), "b.ndjson", &saved).err().unwrap();
     assert_eq!(error.to_string(), "b.ndjson: names its features, but the saved model knows them by number");
 
