@@ -13,7 +13,7 @@ import numpy as np
 
 from places import ROOT
 
-NOREGRET = ROOT / "target" / "release" / "noregret"
+NOREGRET = ROOT / "target" / "dist" / "noregret"
 FLOOR = 1e-15
 MIX = 1e-3
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::cargo;
 
-const BINARY: &str = "target/release/noregret";
+const BINARY: &str = "target/dist/noregret";
 
 /// Seeds of each setting.
 const REPEATS: &str = "3";
@@ -76,7 +76,7 @@ pub(crate) fn write(args: &[String]) -> Result<(), String> {
     let rows = args.get(1).map_or("1000000", String::as_str);
     let page = args.get(2).map_or("results/bandit.md", String::as_str);
     rows.parse::<u64>().map_err(|error| format!("{rows}: {error}"))?;
-    cargo(&["build", "--release", "--quiet", "--package", "noregret-cli"], &[])?;
+    cargo(&["build", "--profile", "dist", "--quiet", "--package", "noregret-cli"], &[])?;
     let mut text = format!(
         "# Bandit feedback: every learner's best over its grid\n\n\
          Written by `cargo xtask bandit-tables`. Every learner hears only whether the label that it played was right,\n\

@@ -157,11 +157,11 @@ impl Summary {
 
 /// The program that is measured.
 fn build() -> Result<(), String> {
-    cargo(&["build", "--release", "--quiet", "--package", "noregret-cli"], &[])
+    cargo(&["build", "--profile", "dist", "--quiet", "--package", "noregret-cli"], &[])
 }
 
 fn measure(data: &Path, arguments: &str) -> Result<Summary, String> {
-    let binary = PathBuf::from("target/release/noregret");
+    let binary = PathBuf::from("target/dist/noregret");
     // /usr/bin/time is not everywhere; where it is missing the memory column stays empty.
     let timed = Path::new("/usr/bin/time").exists();
     let mut command = if timed {

@@ -45,7 +45,7 @@ pub(crate) fn test() -> Result<(), String> {
 pub(crate) fn release() -> Result<(), String> {
     let python = find().ok_or("there is no Python 3.10 or newer (PYTHON names one)")?;
     let venv = environment(&python)?.ok_or("the packages that build a wheel cannot be downloaded")?;
-    println!("{}", wheel(&venv, &["--release"])?.display());
+    println!("{}", wheel(&venv, &["--profile", "dist"])?.display());
     Ok(())
 }
 

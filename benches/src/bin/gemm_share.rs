@@ -1,7 +1,7 @@
 //! How much of the machine FOLKLORE gets: its useful flops, $2q^2d^2 + q^3d^2$ a round, as a share of the rate of a plain
 //! matrix product of side 1024 in the same run. Then how the time of a round grows.
 //!
-//!     cargo run --release -p noregret-benches --bin gemm_share [-- share | growth [FILE.svg]]
+//!     cargo run --profile dist -p noregret-benches --bin gemm_share [-- share | growth [FILE.svg]]
 #![allow(clippy::print_stdout, reason = "its table is what it is for")]
 
 use std::time::Instant;
