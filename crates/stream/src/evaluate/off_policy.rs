@@ -153,7 +153,7 @@ impl OffPolicy {
 
     /// How many rounds were added.
     pub fn rounds(&self) -> u64 {
-        self.weights.count as u64
+        self.weights.count() as u64
     }
 
     /// The estimates, with intervals of `confidence` in (0, 1).

@@ -32,7 +32,7 @@ pub fn create<'a>(format: Format, out: Box<dyn Write + Send + 'a>) -> Box<dyn Ro
 mod tests {
     use super::*;
     use crate::read::columns::Columns;
-    use crate::read::row::{Row, RowLabel};
+    use crate::read::row::Row;
     use crate::write::writer::WriteError;
     use std::io;
 

@@ -71,7 +71,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<CsvSchema,
     };
     let weight = options.weight.as_ref().map(|column| find_column(&names, column)).transpose()?;
     if weight == Some(label) {
-        return Err(format!("column {} cannot be both label and weight", shown(&names[label])));
+        return Err(format!("column {} cannot be both label and weight", shown(&names[label])).into());
     }
     let mut categorical = vec![false; width];
     for column in &options.categorical {
