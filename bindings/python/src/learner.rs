@@ -162,14 +162,36 @@ impl Learner {
     /// The learner with the added-up statistics of `parts`.
     #[staticmethod]
     fn merge(py: Python<'_>, parts: Vec<Bound<'_, Learner>>, how: &str) -> PyResult<Self> {
-        let how: Merge = how
-            .parse()
-            .map_err(|_| Failure::from(ParamError::invalid("how", how, "sum-all or lambda-once")))?;
+        let how = how_of(how)?;
         let memory = parts.first().map_or(Ok(0), |part| part.get().inner.read(py, |inner| inner.memory))?;
         let parts = parts.iter().map(|part| part.get().inner.read(py, Inner::saved));
         let parts = parts.collect::<PyResult<Vec<Saved>>>()?;
         let merged = py.detach(|| noregret_stream::save::merge::merge(parts, how)).map_err(Failure::from)?;
         Ok(Self::of_saved(merged, memory)?)
+    }
+
+    /// The sufficient statistics, as numbers that add up.
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let statistics =
+            self.inner.work(py, |inner| inner.learner.statistics().map_err(Failure::from))??;
+        Ok(PyArray1::from_vec(py, statistics))
+    }
+
+    /// A learner like this one whose statistics are `sum`, that of `parts` learners like it.
+    fn with_statistics(
+        &self,
+        py: Python<'_>,
+        sum: PyReadonlyArray1<'_, f64>,
+        parts: usize,
+        how: &str,
+    ) -> PyResult<Self> {
+        let (how, sum) = (how_of(how)?, sum.as_slice()?);
+        let problem = self.inner.read(py, |inner| inner.learner.problem().clone())?;
+        self.inner.read(py, |inner| -> Done<Self> {
+            let learner = inner.learner.with_statistics(sum, parts, how, problem).map_err(Failure::from)?;
+            Ok(Self::new(learner, inner.encoder.clone(), inner.schema.clone(), inner.memory))
+        })?
+        .map_err(Into::into)
     }
 
     /// Makes room for more classes and columns, as if they had been there all along.
@@ -395,6 +417,11 @@ impl Learner {
         })?;
         Ok(size_of::<Self>() + 8 * numbers)
     }
+}
+
+/// How often a merged learner counts the regulariser.
+fn how_of(how: &str) -> Done<Merge> {
+    how.parse().map_err(|_| ParamError::invalid("how", how, "sum-all or lambda-once").into())
 }
 
 impl Learner {

@@ -22,6 +22,12 @@ mod survey;
 mod target;
 mod values;
 
+/// Runs the command line in this process and returns its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, args: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| noregret_cli::run(args))
+}
+
 /// The compiled part of noregret; its face is the package around it.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -33,5 +39,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evaluation::evaluate_log, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate_arrays, module)?)?;
     module.add_function(wrap_pyfunction!(survey::survey, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)
 }

@@ -1,76 +1,7 @@
 //! The noregret command line.
 
-mod abstention;
-mod args;
-mod choices;
-mod cmd;
-mod comparison;
-#[cfg(feature = "fetch")]
-mod data;
-mod facts;
-mod failure;
-mod hint;
-mod note;
-mod open;
-mod pass;
-mod plan;
-mod plot;
-mod progress;
-mod report;
-mod settings;
-mod summary;
-mod sweep;
-mod wanted;
-mod watched;
-
-use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
-
-use crate::args::{Cli, Command};
-use crate::failure::Failure;
-use crate::note::note;
-
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are no errors; everything else is a usage error.
-            let code = if error.use_stderr() { 1 } else { 0 };
-            // If even this cannot be printed, there is nowhere to report it.
-            let _ = error.print();
-            return ExitCode::from(code);
-        }
-    };
-    let result = match &cli.command {
-        Command::Run(args) => cmd::run::run(args),
-        Command::Compare(args) => cmd::compare::run(args),
-        Command::Predict(args) => cmd::predict::run(args),
-        Command::Replay(args) => cmd::replay::run(args),
-        Command::Evaluate(args) => cmd::evaluate::run(args),
-        Command::List(args) => cmd::list::run(args),
-        Command::Inspect(args) => cmd::inspect::run(args),
-        Command::Merge(args) => cmd::merge::run(args),
-        Command::Generate(args) => cmd::generate::run(args),
-        Command::Demo(args) => cmd::demo::run(args),
-        Command::Trace(args) => cmd::trace::run(args),
-        Command::Reproduce(args) => cmd::reproduce::run(args),
-        #[cfg(feature = "fetch")]
-        Command::Data(command) => cmd::data::run(command),
-        Command::Completions(args) => {
-            let mut script = Vec::new();
-            clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut script);
-            std::io::stdout().write_all(&script).map_err(Failure::output)
-        }
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            if failure.exit_code() != 0 {
-                note(format_args!("noregret: {failure}"));
-            }
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    ExitCode::from(noregret_cli::run(std::env::args_os()))
 }

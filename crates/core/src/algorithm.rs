@@ -107,6 +107,31 @@ pub trait Algorithm: Sized {
         Self::numbers(problem)
     }
 
+    /// The sufficient statistics as a list of numbers. Lists of learners that agree in parameters, classes and features
+    /// may be added up entry by entry, in any order; [`with_statistics`](Self::with_statistics) makes a learner of the
+    /// sum. Their length depends on classes and features alone.
+    ///
+    /// # Errors
+    /// By default always, since the algorithm has no such statistics; and if rounding has left none.
+    fn statistics(&self) -> Result<Vec<f64>, MergeError> {
+        Err(MergeError::Unsupported(Self::ABOUT.name))
+    }
+
+    /// The learner for `problem`, with the parameters of this one, that has `sum` as its statistics: the sum of
+    /// [`statistics`](Self::statistics) of `parts` learners, each of which counts this one's regulariser.
+    ///
+    /// # Errors
+    /// By default always; if `sum` has another length, or is no sum of statistics.
+    fn with_statistics(
+        &self,
+        _sum: &[f64],
+        _parts: usize,
+        _how: Merge,
+        _problem: Problem,
+    ) -> Result<Self, MergeError> {
+        Err(MergeError::Unsupported(Self::ABOUT.name))
+    }
+
     /// The learner with the added-up sufficient statistics of `parts`, see [`merge`](crate::merge).
     ///
     /// # Errors
@@ -132,6 +157,24 @@ pub trait Model: OnlineLearner + State + Any {
     /// # Errors
     /// If they do not match, or the algorithm has no sufficient statistics.
     fn merge_with(&self, others: &[&dyn Model], how: Merge) -> Result<Box<dyn Model>, MergeError>;
+
+    /// See [`Algorithm::statistics`].
+    ///
+    /// # Errors
+    /// If the algorithm has no sufficient statistics, or rounding has left none.
+    fn statistics(&self) -> Result<Vec<f64>, MergeError>;
+
+    /// See [`Algorithm::with_statistics`].
+    ///
+    /// # Errors
+    /// If the algorithm has no sufficient statistics, or `sum` is no sum of them.
+    fn with_statistics(
+        &self,
+        sum: &[f64],
+        parts: usize,
+        how: Merge,
+        problem: Problem,
+    ) -> Result<Box<dyn Model>, MergeError>;
 }
 
 impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
@@ -159,6 +202,20 @@ impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
             })?);
         }
         Ok(Box::new(L::merge(&parts, how)?))
+    }
+
+    fn statistics(&self) -> Result<Vec<f64>, MergeError> {
+        Algorithm::statistics(self)
+    }
+
+    fn with_statistics(
+        &self,
+        sum: &[f64],
+        parts: usize,
+        how: Merge,
+        problem: Problem,
+    ) -> Result<Box<dyn Model>, MergeError> {
+        Ok(Box::new(Algorithm::with_statistics(self, sum, parts, how, problem)?))
     }
 }
 

@@ -76,24 +76,76 @@ pub(crate) fn check<'a, L: Algorithm + Predictor>(parts: &[&'a L]) -> Result<(&'
     Ok((first, problem))
 }
 
-/// Gives `merged`, which is new, the sums of the matrices $A$, each with `regularization` $\lambda$ on its diagonal, and of
-/// the vectors $b$ of `parts`.
-pub(crate) fn add_up<'a>(
-    merged: &mut SecondOrder,
-    parts: impl Iterator<Item = &'a SecondOrder> + Clone,
+/// The merger of learners whose [`statistics`](Algorithm::statistics) add up.
+pub(crate) fn by_statistics<L: Algorithm + Predictor>(parts: &[&L], how: Merge) -> Result<L, MergeError> {
+    let (first, problem) = check(parts)?;
+    first.with_statistics(&sum(parts)?, parts.len(), how, problem)
+}
+
+/// The sum of the statistics of `parts`, in their order.
+fn sum<L: Algorithm>(parts: &[&L]) -> Result<Vec<f64>, MergeError> {
+    let mut sum = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let statistics = part.statistics().map_err(|error| error.of(at))?;
+        if at == 0 {
+            sum = statistics;
+        } else {
+            axpy(1.0, &statistics, &mut sum);
+        }
+    }
+    Ok(sum)
+}
+
+/// The statistics of a second-order learner: the lower triangle of $A$ row by row, the vectors $b$, and `sums`, its own
+/// sums over rounds.
+pub(crate) fn statistics<const N: usize>(state: &SecondOrder, sums: [f64; N]) -> Result<Vec<f64>, MergeError> {
+    let (side, a) = (state.side(), state.precision().ok_or(MergeError::Singular { part: None })?);
+    let mut list = Vec::with_capacity(side * (side + 1) / 2 + state.vector().len() + N);
+    for (row, entries) in a.chunks_exact(side).enumerate() {
+        list.extend_from_slice(&entries[..=row]);
+    }
+    list.extend_from_slice(state.vector());
+    list.extend_from_slice(&sums);
+    Ok(list)
+}
+
+/// Gives `state`, which is new, the `sum` of the [`statistics`] of `parts` learners whose regulariser is `regularization`,
+/// and returns the sums over rounds.
+pub(crate) fn restore<const N: usize>(
+    state: &mut SecondOrder,
+    sum: &[f64],
+    parts: usize,
     how: Merge,
     regularization: f64,
-) -> Result<(), MergeError> {
-    let side = merged.side();
-    let mut sum = vec![0.0; side * side];
-    for (at, part) in parts.clone().enumerate() {
-        let mut a = part.precision().ok_or(MergeError::Singular { part: Some(at) })?;
-        if how == Merge::LambdaOnce && at > 0 {
-            a.iter_mut().step_by(side + 1).for_each(|diagonal| *diagonal -= regularization);
-        }
-        axpy(1.0, &a, &mut sum);
+) -> Result<[f64; N], MergeError> {
+    let side = state.side();
+    let (triangle, vectors) = (side * (side + 1) / 2, state.vector().len());
+    if sum.len() != triangle + vectors + N {
+        return Err(MergeError::Length { found: sum.len(), needed: triangle + vectors + N });
     }
-    if merged.become_sum(sum, parts) { Ok(()) } else { Err(MergeError::Singular { part: None }) }
+    if sum.iter().any(|number| !number.is_finite()) {
+        return Err(MergeError::Singular { part: None });
+    }
+    let (lower, rest) = sum.split_at(triangle);
+    let (b, sums) = rest.split_at(vectors);
+    let surplus = match how {
+        Merge::SumAll => 0.0,
+        Merge::LambdaOnce => (parts as f64 - 1.0) * regularization,
+    };
+    let mut a = vec![0.0; side * side];
+    let mut at = 0;
+    for row in 0..side {
+        for (column, entry) in lower[at..=at + row].iter().enumerate() {
+            a[row * side + column] = *entry;
+            a[column * side + row] = *entry;
+        }
+        a[row * side + row] -= surplus;
+        at += row + 1;
+    }
+    if !state.become_sum(a, b) {
+        return Err(MergeError::Singular { part: None });
+    }
+    Ok(sums.try_into().expect("N sums"))
 }
 
 #[cfg(test)]

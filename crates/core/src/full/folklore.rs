@@ -238,18 +238,20 @@ impl Algorithm for Folklore {
 
     /// $A$, $G$, slack, trace and rounds add up.
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
-        let (first, problem) = merge::check(parts)?;
-        let one = first.regularization;
-        let regularization = Some(how.regularization(one, parts.len()));
-        let mut merged = Self::new(FolkloreParams { regularization, ..first.params() }, problem, 0)?;
-        merge::add_up(&mut merged.state, parts.iter().map(|part| &part.state), how, one)?;
-        merged.parts = 0;
-        for part in parts {
-            merged.slack += part.slack;
-            merged.trace += part.trace;
-            merged.rounds = merged.rounds.saturating_add(part.rounds);
-            merged.parts = merged.parts.saturating_add(part.parts);
-        }
+        merge::by_statistics(parts, how)
+    }
+
+    fn statistics(&self) -> Result<Vec<f64>, MergeError> {
+        merge::statistics(&self.state, [self.slack, self.trace, self.rounds as f64, self.parts as f64])
+    }
+
+    fn with_statistics(&self, sum: &[f64], parts: usize, how: Merge, problem: Problem) -> Result<Self, MergeError> {
+        let regularization = Some(how.regularization(self.regularization, parts));
+        let mut merged = Self::new(FolkloreParams { regularization, ..self.params() }, problem, 0)?;
+        let [slack, trace, rounds, models] =
+            merge::restore(&mut merged.state, sum, parts, how, self.regularization)?;
+        (merged.slack, merged.trace) = (slack, trace);
+        (merged.rounds, merged.parts) = (rounds as u64, models as u64);
         Ok(merged)
     }
 }

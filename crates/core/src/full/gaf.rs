@@ -311,13 +311,19 @@ impl Algorithm for Gaf {
     }
 
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
-        let (first, problem) = merge::check(parts)?;
-        let params = first.params();
+        merge::by_statistics(parts, how)
+    }
+
+    fn statistics(&self) -> Result<Vec<f64>, MergeError> {
+        self.forecaster.statistics()
+    }
+
+    fn with_statistics(&self, sum: &[f64], parts: usize, how: Merge, problem: Problem) -> Result<Self, MergeError> {
+        let params = self.params();
         let one = params.regularization.expect("resolved");
-        let regularization = Some(how.regularization(one, parts.len()));
-        let mut merged = Self::new(GafParams { regularization, ..params }, problem, first.seed)?;
-        let forecasters: Vec<_> = parts.iter().map(|part| &part.forecaster).collect();
-        merged.forecaster.add_up(&forecasters, how)?;
+        let regularization = Some(how.regularization(one, parts));
+        let mut merged = Self::new(GafParams { regularization, ..params }, problem, self.seed)?;
+        merged.forecaster.restore(sum, parts, how, one)?;
         Ok(merged)
     }
 }

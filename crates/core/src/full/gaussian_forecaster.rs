@@ -118,19 +118,25 @@ impl<L: MixableLoss> GaussianForecaster<L> {
         self.make_room();
     }
 
-    /// Gives this forecaster, which is new, the added-up statistics of `parts`: $A$, $b$, slack, $\ln\det$ (what the parts
-    /// and then the merged forecaster pay in the theorem's data-dependent bound) and rounds. See [`merge`].
-    pub(super) fn add_up(&mut self, parts: &[&Self], how: Merge) -> Result<(), MergeError> {
-        let regularization = parts.first().ok_or(MergeError::Nothing)?.regularization;
-        let states = parts.iter().map(|part| &part.state);
-        merge::add_up(&mut self.state, states, how, regularization)?;
-        self.parts = 0;
-        for part in parts {
-            self.slack += part.slack;
-            self.log_det += part.log_det;
-            self.rounds = self.rounds.saturating_add(part.rounds);
-            self.parts = self.parts.saturating_add(part.parts);
-        }
+    /// $A$, $b$, slack, $\ln\det$ (what the parts grew by, for the sum of their bounds), rounds and parts, as numbers that
+    /// add up.
+    pub(super) fn statistics(&self) -> Result<Vec<f64>, MergeError> {
+        let sums = [self.slack, self.log_det, self.rounds as f64, self.parts as f64];
+        merge::statistics(&self.state, sums)
+    }
+
+    /// Gives this forecaster, which is new, the `sum` of the statistics of `parts` ones with `regularization`.
+    pub(super) fn restore(
+        &mut self,
+        sum: &[f64],
+        parts: usize,
+        how: Merge,
+        regularization: f64,
+    ) -> Result<(), MergeError> {
+        let [slack, log_det, rounds, models] =
+            merge::restore(&mut self.state, sum, parts, how, regularization)?;
+        (self.slack, self.log_det) = (slack, log_det);
+        (self.rounds, self.parts) = (rounds as u64, models as u64);
         Ok(())
     }
 

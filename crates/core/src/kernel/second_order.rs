@@ -223,14 +223,13 @@ impl SecondOrder {
         self.inverse.precision()
     }
 
-    /// Sets $A$ to the sum `a`, symmetric of side $n$, and adds up the vectors of `parts`. Returns false if `a` is not positive
-    /// definite.
-    pub fn become_sum<'a>(&mut self, a: Vec<f64>, parts: impl Iterator<Item = &'a Self>) -> bool {
+    /// Sets $A$ to `a`, symmetric of side $n$, and $b$ to `b`. Returns false if `a` is not positive definite.
+    pub fn become_sum(&mut self, a: Vec<f64>, b: &[f64]) -> bool {
         self.block.end();
         if !self.inverse.set_precision(a) {
             return false;
         }
-        parts.for_each(|part| axpy(1.0, &part.b, &mut self.b));
+        self.b.copy_from_slice(b);
         true
     }
 

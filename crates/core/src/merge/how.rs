@@ -91,12 +91,28 @@ pub enum MergeError {
         /// How many there may be.
         most: usize,
     },
+    /// A list that was given as a sum of statistics.
+    #[error("a list of {found} numbers is no sum of its statistics, which are {needed}")]
+    Length {
+        /// Its length.
+        found: usize,
+        /// The length that was needed.
+        needed: usize,
+    },
     /// The merged learner cannot be made.
     #[error(transparent)]
     Param(#[from] ParamError),
 }
 
 impl MergeError {
+    /// The same of model number `at`.
+    pub(super) fn of(self, at: usize) -> Self {
+        match self {
+            Self::Singular { .. } => Self::Singular { part: Some(at) },
+            other => other,
+        }
+    }
+
     /// Which of the models is to blame, from 0, if it is one of them.
     pub fn part(&self) -> Option<usize> {
         match self {

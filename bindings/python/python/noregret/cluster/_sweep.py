@@ -1,0 +1,274 @@
+"""Many learners, parameters and seeds over one data set: `noregret compare`, spread over an engine."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ._engine import Engine
+
+MEASURES = ("error_rate", "expected_error_rate", "greedy_error_rate", "log_loss", "squared_loss")
+"""The rates that are averaged over seeds."""
+
+Values = Mapping[str, Any]
+Setting = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep leaves behind."""
+
+    runs: list[dict[str, Any]]
+    """One for every learner, setting and seed, in the order in which they were asked for: the objects of type `run` of
+    `noregret compare --json`."""
+    settings: list[dict[str, Any]]
+    """Mean, standard deviation, smallest and largest rate over the seeds: the `settings` of its summary."""
+    failures: list[dict[str, Any]]
+    """What did not run: `learner`, `settings`, `seed` and the `error` as a sentence."""
+
+    def frame(self) -> Any:
+        """The settings as a pandas table, one row each, the best error (or squared loss) first."""
+        import pandas as pd
+
+        rows = []
+        for one in self.settings:
+            row = {"learner": one["learner"], **one["settings"], "feedback": one["feedback"], "repeats": one["repeats"]}
+            for measure in MEASURES:
+                if measure in one:
+                    row[measure] = one[measure]["mean"]
+                    row[f"{measure}_sd"] = one[measure]["sd"]
+            rows.append(row)
+        table = pd.DataFrame(rows)
+        by = [measure for measure in ("error_rate", "squared_loss") if measure in table]
+        return table.sort_values(by, kind="stable", ignore_index=True) if by else table
+
+    def best(self, measure: str = "error_rate") -> dict[str, Any]:
+        """The setting with the lowest mean of `measure`. Raises ValueError if no run has it."""
+        measured = [one for one in self.settings if measure in one]
+        if not measured:
+            raise ValueError(f"measure = {measure!r}: no run has it; known are {', '.join(MEASURES)}")
+        return min(measured, key=lambda one: float(one[measure]["mean"]))
+
+    def _repr_html_(self) -> str:
+        return str(self.frame().to_html())
+
+
+def sweep(
+    data: Any,
+    learners: str | Sequence[str],
+    parameters: Mapping[str, Any] | None = None,
+    seeds: int | Sequence[int] = 1,
+    *,
+    options: Sequence[str] = (),
+    engine: Engine | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> Sweep:
+    """Runs every learner with every combination of its parameters and every seed over `data`.
+
+    Every run is a `noregret compare` of its own, so that the table is that of the command line, to the bit (times apart).
+
+    Parameters
+    ----------
+    data
+        A file that the command line reads; or a pair `(x, y)` of arrays; or a pandas or Arrow table. The engine keeps one
+        copy a machine.
+    learners
+        A name of the registry, or several.
+    parameters
+        Values by name: `{"ogd.rate": [0.1, 1, 10]}` of one learner, `{"norm": [5, 10]}` of all. One value or a list.
+    seeds
+        A number of seeds from 0, or the seeds. Learners that draw nothing run once.
+    options
+        Further words of the command line, such as `["--label", "species", "--scale", "unit"]`.
+    engine
+        What carries the runs out; processes of this machine by default.
+    progress
+        True for a progress bar (tqdm, if it is installed), or a function of the number of runs that ended and of all runs.
+
+    Returns
+    -------
+    Runs in the order of learners, parameters (the last one changes fastest) and seeds. A run that fails is reported in
+    `failures`, beside the results of the others.
+
+    Raises
+    ------
+    ValueError
+        For a learner or parameter that does not exist.
+    """
+    from ._engine import LocalEngine
+
+    engine = LocalEngine() if engine is None else engine
+    names = [learners] if isinstance(learners, str) else list(learners)
+    combinations = list(_combinations(names, parameters or {}))
+    first_seeds = list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
+    if not first_seeds:
+        raise ValueError("seeds: there are none; at least one was needed")
+    calls, jobs = [], []
+    name, content = _content(data)
+    shared = engine.broadcast(content)
+    for learner, values in combinations:
+        for seed in first_seeds if _draws(learner) else first_seeds[:1]:
+            jobs.append((learner, values, seed))
+            calls.append((shared, name, learner, values, seed, list(options)))
+    runs: list[dict[str, Any] | None] = [None] * len(jobs)
+    failures = []
+    tell = _teller(progress, len(jobs))
+    for done, (at, outcome) in enumerate(engine.completed(engine.map(_run, calls)), 1):
+        if isinstance(outcome, Exception):
+            learner, values, seed = jobs[at]
+            failures.append((at, {"learner": learner, "settings": values, "seed": seed, "error": str(outcome)}))
+        else:
+            runs[at] = outcome
+        tell(done)
+    kept = [run for run in runs if run is not None]
+    return Sweep(kept, _means(jobs, runs), [failure for _, failure in sorted(failures, key=lambda pair: pair[0])])
+
+
+def _combinations(learners: Sequence[str], parameters: Mapping[str, Any]) -> Iterable[Setting]:
+    known = {entry["name"] for entry in _core.catalogue()}
+    for learner in learners:
+        if learner not in known:
+            raise ValueError(f"learners: {learner!r} is no learner; `noregret.catalogue()` lists them")
+    axes: list[tuple[str | None, str, list[Any]]] = []
+    for key, given in parameters.items():
+        head, _, tail = key.partition(".")
+        owner, name = (head, tail) if tail and head in known else (None, key)
+        if owner is not None and owner not in learners:
+            raise ValueError(f"parameters: {key}: {owner} is not among the learners")
+        values = list(given) if isinstance(given, list | tuple | range | np.ndarray) else [given]
+        if not values:
+            raise ValueError(f"parameters: {key} has no values; at least one was needed")
+        axes.append((owner, name, [value.item() if isinstance(value, np.generic) else value for value in values]))
+    for learner in learners:
+        mine = [(name, values) for owner, name, values in axes if owner in (None, learner)]
+        for chosen in itertools.product(*(values for _, values in mine)):
+            yield learner, dict(zip((name for name, _ in mine), chosen, strict=True))
+
+
+def _draws(learner: str) -> bool:
+    """Whether a seed makes a difference, as `noregret compare` decides it."""
+    entry = next(entry for entry in _core.catalogue() if entry["name"] == learner)
+    return entry["forecast"] == "randomised label" or any(param["name"] == "samples" for param in entry["params"])
+
+
+def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
+    """The bytes of a file for the command line, and the end of its name."""
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
+        return path.name, np.fromfile(path, dtype=np.uint8)
+    if isinstance(data, tuple) and len(data) == 2:
+        x, y = np.asarray(data[0], dtype=np.float64), np.asarray(data[1])
+        if x.ndim != 2 or len(x) != len(y):
+            raise ValueError(f"data: x of shape {x.shape} and y of shape {y.shape}; rows and as many labels were needed")
+        lines = (
+            json.dumps({"x": row, "y": label}) for row, label in zip(x.tolist(), y.tolist(), strict=True)
+        )
+        return "rows.ndjson", np.frombuffer(("\n".join(lines) + "\n").encode(), dtype=np.uint8)
+    import io
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = data if isinstance(data, pa.Table) else pa.Table.from_pandas(data, preserve_index=False)
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    return "rows.parquet", np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+
+
+def _run(
+    content: np.ndarray[Any, Any], name: str, learner: str, values: Values, seed: int, options: Sequence[str]
+) -> dict[str, Any]:
+    """One run, as a process of the command line."""
+    words = ["compare", str(_local(content, name)), "--learners", learner, "--seed", str(seed)]
+    for key, value in values.items():
+        words += ["--set", f"{learner}.{key}={_word(value)}"]
+    words += ["--threads", "1", "--json", "--quiet", *options]
+    done = subprocess.run([sys.executable, "-m", "noregret", *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ValueError(done.stderr.strip().removeprefix("error: "))
+    run = next(line for line in map(json.loads, done.stdout.splitlines()) if line["type"] == "run")
+    run["data"] = name
+    return dict(run)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _local(content: np.ndarray[Any, Any], name: str) -> Path:
+    """The data as a file of this machine: written once, whoever comes first, and shared by all tasks."""
+    digest = hashlib.blake2b(content.data, digest_size=16).hexdigest()
+    folder = Path(tempfile.gettempdir()) / f"noregret-sweep-{os.getuid() if hasattr(os, 'getuid') else 0}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{digest}-{name}"
+    if not path.exists():
+        handle, scratch = tempfile.mkstemp(dir=folder)
+        with os.fdopen(handle, "wb") as out:
+            out.write(content.data)
+        os.replace(scratch, path)
+    return path
+
+
+def _means(jobs: Sequence[tuple[str, dict[str, Any], int]], runs: Sequence[dict[str, Any] | None]) -> list[dict[str, Any]]:
+    means = []
+    pairs = zip(jobs, runs, strict=True)
+    for _, group in itertools.groupby(pairs, key=lambda pair: (pair[0][0], json.dumps(pair[0][1], default=str))):
+        ended = [(job, run) for job, run in group if run is not None]
+        if not ended:
+            continue
+        (learner, _, _), first = ended[0]
+        one: dict[str, Any] = {
+            "learner": learner,
+            "settings": first["settings"],
+            "feedback": first["feedback"],
+            "repeats": len(ended),
+        }
+        for measure in MEASURES:
+            values = [run[measure] for _, run in ended if run.get(measure) is not None]
+            if len(values) == len(ended):
+                one[measure] = _spread(values)
+        means.append(one)
+    return means
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    """Mean, standard deviation and range, by the very operations of the command line."""
+    n = float(len(values))
+    mean = values[0] + sum((value - values[0] for value in values), 0.0) / n
+    squares = sum(((value - mean) * (value - mean) for value in values), 0.0)
+    sd = math.sqrt(squares / (n - 1.0)) if n > 1.0 else 0.0
+    return {"mean": mean, "sd": sd, "min": min(values), "max": max(values)}
+
+
+def _teller(progress: bool | Callable[[int, int], None], total: int) -> Callable[[int], None]:
+    if callable(progress):
+        return lambda done: progress(done, total)
+    if progress:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return lambda done: print(f"{done} of {total} runs", file=sys.stderr)
+        bar = tqdm(total=total, unit="run")
+
+        def step(done: int) -> None:
+            bar.update()
+            if done == total:
+                bar.close()
+
+        return step
+    return lambda done: None

@@ -1,0 +1,73 @@
+"""Spark as the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ._engine import Actor, Engine, Handle
+
+
+class SparkEngine(Engine):
+    """A Spark cluster.
+
+    Spark keeps no objects between tasks. What `map` returns comes back to the driver, and a call of an actor is a task that makes
+    the object anew from its arguments: it suits objects that keep their state in files that every machine sees, as
+    `KeyedLearners` do.
+
+    Parameters
+    ----------
+    session
+        A `pyspark.sql.SparkSession`; by default the active one.
+    """
+
+    def __init__(self, session: Any = None) -> None:
+        if session is None:
+            from pyspark.sql import SparkSession
+
+            session = SparkSession.builder.getOrCreate()
+        self._context = session.sparkContext
+
+    def broadcast(self, value: Any) -> Handle:
+        """See `Engine.broadcast`."""
+        return self._context.broadcast(value)
+
+    def map(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], outputs: int = 1) -> list[Any]:
+        """See `Engine.map`. Waits until all calls are done."""
+        if not calls:
+            return []
+        rows = self._context.parallelize(list(enumerate(calls)), len(calls))
+        done = dict(rows.map(lambda row: (row[0], function(*map(_value, row[1])))).collect())
+        values = [done[at] for at in range(len(calls))]
+        return values if outputs == 1 else [list(value) for value in values]
+
+    def actors(self, kind: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Actor]:
+        """See `Engine.actors`."""
+        return [_SparkActor(self, kind, call) for call in calls]
+
+    def get(self, handle: Handle) -> Any:
+        """See `Engine.get`."""
+        return _value(handle)
+
+
+class _SparkActor:
+    """An object that is made anew for every call."""
+
+    def __init__(self, engine: SparkEngine, kind: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self._engine, self._kind, self._arguments = engine, kind, arguments
+
+    def call(self, method: str, *args: Any) -> Handle:
+        return self._engine.map(_call_once, [(self._kind, self._arguments, method, args)])[0]
+
+
+def _call_once(kind: Callable[..., Any], arguments: tuple[Any, ...], method: str, args: tuple[Any, ...]) -> Any:
+    target = kind(*arguments)
+    try:
+        return getattr(target, method)(*args)
+    finally:
+        target.close()
+
+
+def _value(handle: Handle) -> Any:
+    """The value of a broadcast variable; anything else is a value already."""
+    return handle.value if type(handle).__name__ == "Broadcast" else handle
