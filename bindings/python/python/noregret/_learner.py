@@ -333,6 +333,28 @@ class Learner(Model[_core.Learner]):
         """
         return cls._wrap(_core.Learner.merge([learner._core for learner in learners], how))
 
+    def statistics(self) -> Floats:
+        """The sufficient statistics as a list of numbers, shape (n,): those of learners that agree in parameters, classes and
+        columns may be added up, in any order, and `with_statistics` makes a learner of the sum.
+
+        Raises ValueError for learners that have none, such as first-order ones, trees and mixtures.
+        """
+        return self._core.statistics()
+
+    def with_statistics(self: _L, total: Any, parts: int, how: str = "lambda-once") -> _L:
+        """A learner like this one, with the statistics of others.
+
+        Parameters
+        ----------
+        total
+            The sum of the `statistics` of `parts` learners like this one.
+        how
+            As in `merge`.
+
+        Raises ValueError if `total` is no such sum.
+        """
+        return self._wrap(self._core.with_statistics(np.ascontiguousarray(total, dtype=np.float64), parts, how))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a model file (safetensors), which is replaced at once or not at all. `noregret predict` reads it.
 

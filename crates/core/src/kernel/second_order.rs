@@ -13,7 +13,7 @@ use gram_block::GramBlock;
 
 use super::linalg::{Into, columns, columns_mut, product};
 use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
-use super::vector::{axpy, dot, take};
+use super::vector::{dot, take};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
 use crate::prediction::Prediction;
@@ -304,7 +304,6 @@ impl SecondOrder {
     }
 
     /// $b$.
-    #[cfg(test)]
     pub(crate) fn vector(&self) -> &[f64] {
         &self.b
     }

@@ -184,13 +184,19 @@ class Partitions:
                 continue
             number = first = self._next(connection)
             events = []
-            for at in mine:
-                answers[at], event = one(keys[at], part, number, *rows[at])
-                events.append((number, keys[at], *event, json.dumps(answers[at])))
-                number += 1
-            connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", events)
-            connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?)", (batch, method, first, number - 1))
-            connection.commit()
+            try:
+                for at in mine:
+                    answers[at], event = one(keys[at], part, number, *rows[at])
+                    events.append((number, keys[at], *event, json.dumps(answers[at])))
+                    number += 1
+                connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", events)
+                connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?)", (batch, method, first, number - 1))
+                connection.commit()
+            except BaseException:
+                connection.rollback()
+                for at in mine:  # What was learnt of this batch is forgotten: the files say what was answered.
+                    self._memory.pop(keys[at], None)
+                raise
             self._shrink()
         return answers
 

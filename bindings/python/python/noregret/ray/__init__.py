@@ -1,0 +1,101 @@
+"""Learning on a Ray cluster: sweeps, shards, a model for every key, and serving. `pip install noregret[ray]`.
+
+The work is that of `noregret.cluster`; this package hands it Ray's tasks, objects, actors and data sets.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import cluster
+from ..cluster import Fitted, Sweep
+from ..cluster._fit import split
+from ._engine import RayEngine
+from ._serve import deployment
+from ._tune import trainable
+
+__all__ = ["KeyedBandits", "KeyedLearners", "RayEngine", "deployment", "fit", "sweep", "trainable"]
+
+
+def sweep(
+    data: Any,
+    learners: str | Sequence[str],
+    parameters: Mapping[str, Any] | None = None,
+    seeds: int | Sequence[int] = 1,
+    *,
+    options: Sequence[str] = (),
+    progress: bool | Callable[[int, int], None] = False,
+    cores: float = 1.0,
+) -> Sweep:
+    """Runs every learner with every combination of its parameters and every seed as a Ray task each, with one copy of the
+    data in every machine's object store. See `noregret.cluster.sweep`; `cores` is what a run reserves."""
+    engine = RayEngine(cores)
+    return cluster.sweep(data, learners, parameters, seeds, options=options, engine=engine, progress=progress)
+
+
+def fit(
+    dataset: Any,
+    learner: str = "folklore",
+    shards: int = 2,
+    *,
+    label: str = "y",
+    columns: Sequence[str] | None = None,
+    period: int | None = None,
+    cores: float = 1.0,
+    **options: Any,
+) -> Fitted:
+    """Learns on shards of a data set, every one a Ray task, and adds up what they have learnt.
+
+    Parameters
+    ----------
+    dataset
+        A `ray.data.Dataset` with a column of labels and columns of numbers (from Parquet, CSV, Arrow, pandas or NumPy), a
+        path to Parquet or CSV files, or a pair `(x, y)` of arrays. Rows keep their order.
+    learner, period, **options
+        As in `noregret.cluster.fit`.
+    shards
+        Into how many contiguous parts of equal length the rows are divided.
+    label, columns
+        The column of labels, and those of numbers; by default all others.
+    cores
+        What a task reserves.
+    """
+    engine = RayEngine(cores)
+    if isinstance(dataset, tuple):
+        parts = [[engine.broadcast(block) for block in shard] for shard in split(*dataset, shards)]
+    else:
+        parts = _blocks(dataset, shards)
+    return cluster.fit(parts, learner, engine=engine, label=label, columns=columns, period=period, **options)
+
+
+def _blocks(dataset: Any, shards: int) -> list[list[Any]]:
+    """References of the blocks of every shard, the rows in the order of the data set."""
+    import ray.data
+
+    if shards < 1:
+        raise ValueError(f"shards = {shards}: must be 1 or more")
+    ray.data.DataContext.get_current().execution_options.preserve_order = True
+    if isinstance(dataset, str | os.PathLike):
+        path = os.fspath(dataset)
+        dataset = ray.data.read_csv(path) if path.endswith((".csv", ".csv.gz")) else ray.data.read_parquet(path)
+    dataset = dataset.materialize()
+    rows = dataset.count()
+    edges = [rows * at // shards for at in range(1, shards)]
+    parts = dataset.split_at_indices(edges) if edges else [dataset]
+    return [[block for block in part.get_internal_block_refs()] for part in parts]
+
+
+class KeyedLearners(cluster.KeyedLearners):
+    """`noregret.cluster.KeyedLearners` in Ray actors: one that dies is started again, and goes on from the store."""
+
+    def __init__(self, folder: str | os.PathLike[str], learner: str, *, cores: float = 1.0, **options: Any) -> None:
+        super().__init__(folder, learner, engine=RayEngine(cores), **options)
+
+
+class KeyedBandits(cluster.KeyedBandits):
+    """`noregret.cluster.KeyedBandits` in Ray actors: one that dies is started again, and goes on from the store."""
+
+    def __init__(self, folder: str | os.PathLike[str], learner: str, *, cores: float = 1.0, **options: Any) -> None:
+        super().__init__(folder, learner, engine=RayEngine(cores), **options)

@@ -1,0 +1,128 @@
+"""Deployments for Ray Serve: a saved model that predicts, or a bandit that decides and writes everything down."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._bandit import Bandit
+from .._learner import Learner
+
+
+class Predictor:
+    """Predicts with a saved model: `{"x": [..]}` is answered by `{"label", "p": {label: probability}}`."""
+
+    def __init__(self, model: str) -> None:
+        self._learner = Learner.load(model)
+        self._labels = self._learner.labels
+
+    def predict(self, x: Any) -> dict[str, Any]:
+        """The forecast of one row, numbers in the order of the model's columns."""
+        p = self._learner.predict_proba(np.asarray(x, dtype=np.float64))
+        return {"label": self._labels[int(np.argmax(p))], "p": dict(zip(self._labels, p.tolist(), strict=True))}
+
+    async def __call__(self, request: Any) -> Any:
+        return await _answer(request, {"predict": lambda body: self.predict(body["x"])}, "predict")
+
+
+class Decider:
+    """A bandit with a durable log: what was answered survives its process.
+
+    The log is the decision log of `noregret run --log`, which `noregret replay` and `noregret evaluate` read; when the replica is
+    started again, it replays the log and goes on, bit for bit. One replica owns a log.
+    """
+
+    def __init__(self, log: str, learner: str, options: dict[str, Any]) -> None:
+        path = Path(log)
+        self._path = path
+        parts = sorted(path.parent.glob(f"{path.stem}.*{path.suffix}"), key=lambda part: int(part.suffixes[-2][1:]))
+        model = None
+        if parts:
+            # Every start continues in a new file, beside the model with which it began.
+            last = parts[-1]
+            began = last.with_suffix(".model")
+            bandit = Bandit.replay(last, began if began.exists() else None)
+            number = len(parts)
+        else:
+            bandit, number = Bandit(learner, **options), 0
+        if number:
+            model = path.parent / f"{path.stem}.{number}.model"
+            bandit.save(model)
+        self._bandit = bandit
+        self._names = bandit.labels
+        self._log = bandit.log(path.parent / f"{path.stem}.{number}{path.suffix}")
+
+    def decide(self, x: Any) -> dict[str, Any]:
+        """Plays a label for one row."""
+        decision = self._bandit.decide(np.asarray(x, dtype=np.float64))
+        label = decision.label if isinstance(decision.label, str) else self._names[decision.label]
+        return {"id": str(decision.id), "label": label, "probability": decision.probability}
+
+    def feedback(self, id: str, correct: Any) -> dict[str, Any]:
+        """Learns whether decision `id` was right."""
+        if not isinstance(correct, bool):
+            raise ValueError(f"correct = {correct!r}: true or false was needed")
+        self._bandit.feedback(id, correct)
+        return {"id": id}
+
+    def rounds(self) -> int:
+        """Rounds learnt."""
+        return self._bandit.rounds
+
+    async def __call__(self, request: Any) -> Any:
+        routes = {
+            "decide": lambda body: self.decide(body["x"]),
+            "feedback": lambda body: self.feedback(str(body["id"]), body["correct"]),
+        }
+        return await _answer(request, routes, "decide")
+
+
+async def _answer(request: Any, routes: dict[str, Any], default: str) -> Any:
+    """Carries out what the last part of a request's path names; a mistake is answered by a sentence."""
+    from starlette.responses import JSONResponse
+
+    name = request.url.path.rstrip("/").rsplit("/", 1)[-1]
+    route = routes.get(name, routes[default])
+    try:
+        return JSONResponse(route(await request.json()))
+    except KeyError as missing:
+        return JSONResponse({"title": f"{missing}: unknown, or missing"}, status_code=404)
+    except (TypeError, ValueError) as error:
+        return JSONResponse({"title": str(error)}, status_code=400)
+
+
+def deployment(
+    model: str | os.PathLike[str] | None = None,
+    *,
+    log: str | os.PathLike[str] | None = None,
+    learner: str = "soba",
+    replicas: int = 1,
+    cores: float = 1.0,
+    **options: Any,
+) -> Any:
+    """An application for `ray.serve.run`.
+
+    Parameters
+    ----------
+    model
+        A saved model: any number of `replicas` predict with it. `POST {"x": [..]}`.
+    log
+        Instead: the decision log of a bandit, made with `learner` and `**options` (`noregret.Bandit`) if there is none.
+        `POST …/decide {"x": [..]}`, `POST …/feedback {"id": "..", "correct": true}`.
+    replicas, cores
+        Processes that answer (one for a bandit, which owns its log), and what each reserves.
+    """
+    from ray import serve
+
+    if (model is None) == (log is None):
+        raise ValueError("deployment: either model or log was needed")
+    if model is not None:
+        kind = serve.deployment(num_replicas=replicas, ray_actor_options={"num_cpus": cores})(Predictor)
+        return kind.bind(str(Path(model).absolute()))
+    if replicas != 1:
+        raise ValueError(f"replicas = {replicas}: one replica owns a log")
+    one = serve.deployment(num_replicas=1, ray_actor_options={"num_cpus": cores})(Decider)
+    return one.bind(str(Path(log or "").absolute()), learner, options)

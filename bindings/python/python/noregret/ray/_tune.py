@@ -1,0 +1,76 @@
+"""A trainable for Ray Tune."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._learner import Learner
+
+
+def trainable(
+    x: Any, y: Any, learner: str | None = None, *, report_every: int = 1000, checkpoint: bool = True, **facts: Any
+) -> Callable[[Mapping[str, Any]], None]:
+    """A function for `ray.tune.Tuner` that learns rows in order and reports progressive rates on the way.
+
+    Reports carry `rounds`, `error_rate` and `log_loss` over all rows so far (names of the command line), so that schedulers
+    such as ASHA can stop poor settings early. A trial that is interrupted goes on from its last checkpoint, bit for bit.
+
+    Parameters
+    ----------
+    x, y
+        Rows of shape (rows, features) and labels: put into the object store once.
+    learner
+        The learner; by default the entry `learner` of a trial's configuration. All other entries are its parameters.
+    report_every
+        Rows between two reports.
+    checkpoint
+        Whether every report saves the model.
+    **facts
+        Further arguments of `noregret.Learner`, such as `scale` and `intercept`.
+
+    Examples
+    --------
+    >>> from ray import tune  # doctest: +SKIP
+    >>> space = {"learner": "ogd", "rate": tune.grid_search([0.1, 1.0, 10.0])}  # doctest: +SKIP
+    >>> tune.Tuner(trainable(x, y), param_space=space).fit()  # doctest: +SKIP
+    """
+    from ray import tune
+
+    names = sorted({str(label) for label in np.unique(np.asarray(y))})
+    rows = np.ascontiguousarray(x, dtype=np.float64)
+    targets = np.array([str(label) for label in np.asarray(y).tolist()])
+
+    def train(config: Mapping[str, Any], rows: Any, targets: Any) -> None:
+        params = dict(config)
+        name = learner or params.pop("learner")
+        sums: dict[str, float] = {}
+        model, start = None, 0
+        before = tune.get_checkpoint()
+        if before is not None:
+            with before.as_directory() as folder:
+                model = Learner.load(Path(folder) / "model.safetensors")
+                state = np.load(Path(folder) / "sums.npz")
+                sums = {key: float(state[key]) for key in state.files}
+                start = int(sums["rounds"])
+        if model is None:
+            model = Learner(name, features=rows.shape[1], labels=names, **{**facts, **params})
+        for at in range(start, len(rows), report_every):
+            rates = model.run(rows[at : at + report_every], targets[at : at + report_every]).rates
+            for key, value in rates.items():
+                sums[key] = sums.get(key, 0.0) + (value if key in ("rounds", "errors") else value * rates["rounds"])
+            whole = ("rounds", "errors")
+            metrics = {key: value if key in whole else value / sums["rounds"] for key, value in sums.items()}
+            if not checkpoint:
+                tune.report(metrics)
+                continue
+            with tempfile.TemporaryDirectory() as scratch:
+                model.save(Path(scratch) / "model.safetensors")
+                np.savez(Path(scratch) / "sums.npz", **{key: np.float64(value) for key, value in sums.items()})
+                tune.report(metrics, checkpoint=tune.Checkpoint.from_directory(scratch))
+
+    return tune.with_parameters(train, rows=rows, targets=targets)
