@@ -4,6 +4,7 @@
 
 mod bandit_tables;
 mod boosting;
+mod docs;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ cargo xtask TASK
            package's too
   python   the Python package alone: lints, a wheel in an environment of its own, its tests
   wheel    builds the Python package for users, into target/python/wheels
+  docs     builds the documentation site, into target/docs; dead links among its pages are errors
   results  runs the real data sets and writes results/real-data.md
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
   bandit-tables
@@ -31,11 +33,12 @@ const DATA: &str = "../shared/data";
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
-        Some("test") => test().and_then(|()| python::test()),
+        Some("test") => test().and_then(|()| docs::build()).and_then(|()| python::test()),
         Some("python") => {
             cargo(&["build", "--quiet", "--workspace", PARQUET], &[]).and_then(|()| python::test())
         }
         Some("wheel") => python::release(),
+        Some("docs") => docs::build(),
         Some("results") => results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
         Some("bandit-tables") => bandit_tables::write(&args.collect::<Vec<_>>()),
         Some("boosting") => boosting::results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),

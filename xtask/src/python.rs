@@ -51,8 +51,13 @@ pub(crate) fn release() -> Result<(), String> {
 
 const BIN: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 
+/// A program of a virtual environment.
+pub(crate) fn program(venv: &Path, name: &str) -> PathBuf {
+    venv.join(BIN).join(name)
+}
+
 /// A Python that is new enough.
-fn find() -> Option<String> {
+pub(crate) fn find() -> Option<String> {
     let named = std::env::var("PYTHON").ok();
     let enough = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
     let works = |python: &String| {
@@ -112,7 +117,7 @@ fn wheel(venv: &Path, profile: &[&str]) -> Result<PathBuf, String> {
 }
 
 /// The same path for programs that run elsewhere. Links are kept: a virtual environment knows itself by them.
-fn absolute(path: &Path) -> Result<String, String> {
+pub(crate) fn absolute(path: &Path) -> Result<String, String> {
     let path = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
     path.into_os_string().into_string().map_err(|path| format!("{}: is not text", Path::new(&path).display()))
 }
