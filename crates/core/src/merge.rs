@@ -98,7 +98,10 @@ fn sum<L: Algorithm>(parts: &[&L]) -> Result<Vec<f64>, MergeError> {
 
 /// The statistics of a second-order learner: the lower triangle of $A$ row by row, the vectors $b$, and `sums`, its own
 /// sums over rounds.
-pub(crate) fn statistics<const N: usize>(state: &SecondOrder, sums: [f64; N]) -> Result<Vec<f64>, MergeError> {
+pub(crate) fn statistics<const N: usize>(
+    state: &SecondOrder,
+    sums: [f64; N],
+) -> Result<Vec<f64>, MergeError> {
     let (side, a) = (state.side(), state.precision().ok_or(MergeError::Singular { part: None })?);
     let mut list = Vec::with_capacity(side * (side + 1) / 2 + state.vector().len() + N);
     for (row, entries) in a.chunks_exact(side).enumerate() {

@@ -171,10 +171,17 @@ impl Algorithm for Aioli {
         merge::statistics(&self.state, [self.slack, self.rounds as f64, self.parts as f64])
     }
 
-    fn with_statistics(&self, sum: &[f64], parts: usize, how: Merge, problem: Problem) -> Result<Self, MergeError> {
+    fn with_statistics(
+        &self,
+        sum: &[f64],
+        parts: usize,
+        how: Merge,
+        problem: Problem,
+    ) -> Result<Self, MergeError> {
         let regularization = Some(how.regularization(self.regularization, parts));
         let mut merged = Self::new(AioliParams { regularization, ..self.params() }, problem, 0)?;
-        let [slack, rounds, models] = merge::restore(&mut merged.state, sum, parts, how, self.regularization)?;
+        let [slack, rounds, models] =
+            merge::restore(&mut merged.state, sum, parts, how, self.regularization)?;
         (merged.slack, merged.rounds, merged.parts) = (slack, rounds as u64, models as u64);
         Ok(merged)
     }

@@ -245,7 +245,13 @@ impl Algorithm for Folklore {
         merge::statistics(&self.state, [self.slack, self.trace, self.rounds as f64, self.parts as f64])
     }
 
-    fn with_statistics(&self, sum: &[f64], parts: usize, how: Merge, problem: Problem) -> Result<Self, MergeError> {
+    fn with_statistics(
+        &self,
+        sum: &[f64],
+        parts: usize,
+        how: Merge,
+        problem: Problem,
+    ) -> Result<Self, MergeError> {
         let regularization = Some(how.regularization(self.regularization, parts));
         let mut merged = Self::new(FolkloreParams { regularization, ..self.params() }, problem, 0)?;
         let [slack, trace, rounds, models] =

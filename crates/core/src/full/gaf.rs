@@ -318,7 +318,13 @@ impl Algorithm for Gaf {
         self.forecaster.statistics()
     }
 
-    fn with_statistics(&self, sum: &[f64], parts: usize, how: Merge, problem: Problem) -> Result<Self, MergeError> {
+    fn with_statistics(
+        &self,
+        sum: &[f64],
+        parts: usize,
+        how: Merge,
+        problem: Problem,
+    ) -> Result<Self, MergeError> {
         let params = self.params();
         let one = params.regularization.expect("resolved");
         let regularization = Some(how.regularization(one, parts));
