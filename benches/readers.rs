@@ -1,7 +1,7 @@
 //! Every reader on the same rows, and on real files: `cargo bench -p noregret-benches --bench readers`.
 //!
-//! `READERS_DATA` names a folder with files to read, plain or compressed; what they take decompressed is written to a
-//! temporary folder first.
+//! `READERS_DATA` names a folder with files to read, plain or compressed; what they take decompressed is
+//! written to a temporary folder first.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Write};

@@ -20,33 +20,34 @@ Written by `python3 benches/rivals/rivals.py auto`. What tuned rivals reach on t
 {machine}
 
 Every row is `noregret run FILE --calibration --json`: one pass in file order, every prediction made before its label was seen,
-nothing tuned. The calibration error is the mean distance between what was said of the likeliest label and how often it was
-right, in fifteen bins. Weights are those of the last round; a stack learns how far to trust each of the members.
+nothing tuned. The calibration error is the mean difference between the probability of the most probable label and how often
+that label was right, in fifteen bins. Weights are those of the last round; a stack learns how far to trust each of the
+members.
 
 | stream | rounds | log-loss | error rate | calibration error | largest weights at the end |
 |---|---:|---:|---:|---:|---|
 {streams}
 
-## The knobs that remain
+## The parameters that remain
 
-`radius` is none: members see rows in multiples of a unit that is measured on the first eight of them. Multiplied by 2^-40 or 2^60
-a stream has the same log-loss to the bit, by 1e-4, 0.3 or 1e5 the same within 3 % (tests of `auto`). `members` says who takes
-part, and is no scale. `budget`, in millions of multiply-adds a round, is a knob of compute. Log-loss over four decades of it, the
-first {few:,} rows:
+`radius` is not a parameter: members see rows in multiples of a unit that is measured on the first eight of them. Multiplied
+by 2^-40 or 2^60 a stream has the same log-loss to the bit, by 1e-4, 0.3 or 1e5 the same within 3 % (tests of `auto`).
+`members` lists the members, and has no scale. `budget`, in millions of multiply-adds a round, limits the computation.
+Log-loss over four decades of it, the first {few:,} rows:
 
 | stream | {heads} | highest over lowest |
 |---|{rules}---:|
 {sweep}
 
-Less than 0.8 counts as 0.8. Where nothing is said, the budget is 20,000 over the number of rows, within 0.8 and 8.
+Less than 0.8 counts as 0.8. By default the budget is 20,000 over the number of rows, within 0.8 and 8.
 
 The trial of the members ends after 8,192 rounds. Whole streams with 0.01 and with 8: letter 0.2532 and 0.2489, usps 0.2034 and
 0.1936, electricity 0.1684 and 0.1683, shuttle 0.0052 and 0.0051, the first 60,000 rows of shuffled covtype 0.4540 and 0.4510.
 
 ## What forgetting brings
 
-Families that forget a part of their matrix and gradients in a round, beside all others, log-loss before there were waves, with all
-columns standardised:
+Families that forget a part of their matrix and gradients in a round, beside all others, log-loss before there were waves,
+with all columns standardised:
 
 | | electricity, the first 12000 | covtype, every 12th row in file order, the first 12000 |
 |---|---:|---:|
@@ -56,8 +57,8 @@ columns standardised:
 | `shared` and `products`, 0.015 | 0.1258 | |
 | `shared`, 0.004 and 0.016, `products@0.0001`, 0.016: the default | 0.1226 | |
 
-On streams that do not drift they cost up to 1 %. With matrices of all pairs of classes the inversions are too dear; those do not
-forget.
+On streams that do not drift they cost up to 1 %. With matrices of all pairs of classes the inversions are too expensive;
+those do not forget.
 
 ## What waves bring
 

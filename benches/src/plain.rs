@@ -1,6 +1,8 @@
-//! FOLKLORE's second-order work written straight from the formulas, one row at a time: what the engine is measured against.
+//! FOLKLORE's second-order work written straight from the formulas, one row at a time: what the engine is
+//! measured against.
 
-/// $P$ of side $n = (K-1)d$ as a square, read once for $P(I \otimes x)$, then read and written once for $P - FF^\top$.
+/// $P$ of side $n = (K-1)d$ as a square, read once for $P(I \otimes x)$, then read and written once for
+/// $P - FF^\top$.
 pub struct PlainFolklore {
     blocks: usize,
     features: usize,
@@ -17,8 +19,8 @@ impl PlainFolklore {
         Self { blocks, features, inverse, columns: vec![0.0; side * blocks] }
     }
 
-    /// One round. The inner problem is left out: `label` stands for what it would say. Costs what a round costs, and keeps
-    /// $P$ positive definite.
+    /// One round. The inner problem is left out: `label` stands for what it would say. Costs what a round
+    /// costs, and keeps $P$ positive definite.
     pub fn round(&mut self, x: &[f64], label: usize) {
         let (d, q, n) = (self.features, self.blocks, self.blocks * self.features);
         for (row, out) in self.inverse.chunks_exact(n).zip(self.columns.chunks_exact_mut(q)) {

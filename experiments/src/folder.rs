@@ -1,4 +1,5 @@
-//! What a figure leaves behind: configuration, numbers, pictures, and a page that holds the paper's words against ours.
+//! What a figure leaves behind: configuration, numbers, pictures, and a page that holds the paper's words
+//! against ours.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,8 +11,8 @@ use serde_json::{Value, json};
 use crate::outcome::cell_text;
 use crate::{ExperimentError, Figure, Options, Outcome, Size};
 
-/// Writes `NAME.md`, `NAME.csv`, `NAME.svg`, `NAME.png` and `NAME.json`, the configuration, to `folder`, which is made if
-/// need be.
+/// Writes `NAME.md`, `NAME.csv`, `NAME.svg`, `NAME.png` and `NAME.json`, the configuration, to `folder`,
+/// which is made if need be.
 ///
 /// # Errors
 /// What cannot be drawn or written.

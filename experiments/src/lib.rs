@@ -1,7 +1,7 @@
 //! The experiments of the papers: each figure is data, runs, claims and a plot.
 //!
-//! A figure's file in `figures/` says what is run and what the paper claims of it; its sizes are in `configs/`, one for
-//! minutes and one in full. `play` runs learners, `folder` writes what came out.
+//! A figure's file in `figures/` says what is run and what the paper claims of it; its sizes are in
+//! `configs/`, one for minutes and one in full. `play` runs learners, `folder` writes what came out.
 
 mod error;
 mod figures;
@@ -53,7 +53,7 @@ pub struct Options<'a> {
     pub data: Option<PathBuf>,
     /// How many runs work at a time, at least 1. Never changes a result.
     pub threads: usize,
-    /// Told what is going on.
+    /// Receives messages about progress.
     pub say: &'a (dyn Fn(&str) + Sync),
 }
 
@@ -78,7 +78,8 @@ impl Figure {
     /// Makes the figure.
     ///
     /// # Errors
-    /// Data that are absent or cannot be read, sizes that the figure does not have, parameters that a learner refuses.
+    /// Data that are absent or cannot be read, sizes that the figure does not have, parameters that a learner
+    /// refuses.
     pub fn make(&self, options: &Options<'_>) -> Result<Outcome, ExperimentError> {
         (self.run)(&Context { options, config: self.config(options)? })
     }
@@ -228,7 +229,8 @@ pub fn find(name: &str) -> Result<&'static Figure, String> {
 mod tests {
     use super::*;
 
-    /// Whoever changes a configuration must change both sizes alike; the fields are checked by the quick figures.
+    /// Whoever changes a configuration must change both sizes alike; the fields are checked by the quick
+    /// figures.
     #[test]
     fn both_sizes_have_the_same_fields() {
         for figure in FIGURES {

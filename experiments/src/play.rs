@@ -30,7 +30,7 @@ impl Contender {
         Self { learner, values: values.collect() }
     }
 
-    /// With a parameter that is a word.
+    /// With a parameter whose value is a name.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.values.insert(name.to_owned(), Value::parse(value));
         self

@@ -8,8 +8,8 @@ use noregret_stream::decisions::replay::{Limits, replay};
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::evaluate::{EvaluateOptions, Policy, evaluate};
 
-// A decision log: every line is read, and the whole is replayed. Nothing panics, rows are what learners can take, and
-// probabilities are in (0, 1].
+// A decision log: every line is read, and the whole is replayed. Nothing panics, rows are what learners can
+// take, and probabilities are in (0, 1].
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let open = || LogReader::from_read(Box::new(std::io::Cursor::new(data.to_vec())), "fuzz");
     let Ok(mut log) = open() else { return };

@@ -3,8 +3,8 @@
 use noregret::model::{Archive, Data, Numbers};
 use noregret_stream::save::Saved;
 
-// The first byte chooses: a file as it is, or one whose digest is right and whose texts and shapes are hostile (the digest
-// would stop nearly every mutation at the door).
+// The first byte chooses: a file as it is, or one whose digest is right and whose texts and shapes are
+// hostile (the digest would stop nearly every mutation at the door).
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Some((first, bytes)) = data.split_first() else { return };
     if first % 2 == 0 {

@@ -2,7 +2,8 @@
 
 use noregret_stream::{Format, ReadError, ReadOptions, Reader, Row, RowLabel, Schema, from_read};
 
-/// Reads `data` twice: as it comes, and again with the schema of the first time, which must give the same rows.
+/// Reads `data` twice: as it comes, and again with the schema of the first time, which must give the same
+/// rows.
 ///
 /// The first byte chooses options, the rest is the file.
 pub fn check(format: Format, data: &[u8]) {

@@ -1,4 +1,5 @@
-//! `cargo xtask bandit-tables`: every bandit learner's best over a grid, as the papers compare them, by `noregret compare`.
+//! `cargo xtask bandit-tables`: every bandit learner's best over a grid, as the papers compare them, by
+//! `noregret compare`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ const BY_HAND: &str = "\n## Made by hand\n";
 struct Sweep {
     learners: &'static str,
     set: &'static [&'static str],
-    /// For learners whose theorem has a rate: explorations at which a hundred times that rate is tried as well.
+    /// For learners whose theorem has a rate: explorations at which a hundred times that rate is tried as
+    /// well.
     fast: &'static [i32],
 }
 
@@ -80,7 +82,7 @@ pub(crate) fn write(args: &[String]) -> Result<(), String> {
     let mut text = format!(
         "# Bandit feedback: every learner's best over its grid\n\n\
          Written by `cargo xtask bandit-tables`. Every learner hears only whether the label that it played was right,\n\
-         except where \"told\" says \"the label\". Errors are those of the labels played, the mean over {REPEATS} seeds\n\
+         except where \"feedback\" says \"the label\". Errors are those of the labels played, the mean over {REPEATS} seeds\n\
          (what draws nothing runs once), with standard deviation; greedy is the error of the learner's best label. The grids\n\
          are small, about what served best in the literature and in earlier runs: the commands after every table show them.\n\
          Gaptron's rate is the theorem's, or a hundred times that, which no theorem covers.\n"
@@ -167,7 +169,7 @@ fn section(
     }
     let _ = write!(
         text,
-        "\n## {title}\n\n| learner | told | best setting | error | sd | greedy |\n|---|---|---|---:|---:|---:|\n\
+        "\n## {title}\n\n| learner | feedback | best setting | error | sd | greedy |\n|---|---|---|---:|---:|---:|\n\
          {rows}{guessing}\n{commands}"
     );
     Ok(())
@@ -219,9 +221,9 @@ fn best(settings: &[Value], learner: &str) -> Option<String> {
         };
         words.push(format!("{name}={value}{remark}"));
     }
-    let told = if best["feedback"] == "bandit" { "right or wrong" } else { "the label" };
+    let feedback = if best["feedback"] == "bandit" { "right or wrong" } else { "the label" };
     Some(format!(
-        "| `{learner}` | {told} | {} | {} | {} | {} |\n",
+        "| `{learner}` | {feedback} | {} | {} | {} | {} |\n",
         words.join(", "),
         fixed(&best["error_rate"]["mean"]),
         if best["repeats"] == 1 { String::new() } else { fixed(&best["error_rate"]["sd"]) },

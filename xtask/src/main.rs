@@ -7,6 +7,7 @@ mod boosting;
 mod docs;
 mod python;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -33,7 +34,12 @@ const DATA: &str = "../shared/data";
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
-        Some("test") => test().and_then(|()| docs::build()).and_then(|()| python::test()),
+        Some("test") => test().and_then(|absent| {
+            docs::build()?;
+            python::test()?;
+            println!("{}", went_without(&std::fs::read_to_string(absent).unwrap_or_default()));
+            Ok(())
+        }),
         Some("python") => {
             cargo(&["build", "--quiet", "--workspace", PARQUET], &[]).and_then(|()| python::test())
         }
@@ -56,8 +62,17 @@ fn main() -> ExitCode {
 /// Switches on the reader of Parquet.
 const PARQUET: &str = "--features=noregret-cli/parquet";
 
-/// Everything that must hold before a change lands.
-fn test() -> Result<(), String> {
+/// Everything that must hold before a change lands. Returns the file that lists the data sets that tests went
+/// without.
+fn test() -> Result<PathBuf, String> {
+    let absent = std::env::current_dir().map_err(|error| error.to_string())?.join("target/absent-data.txt");
+    match std::fs::remove_file(&absent) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(format!("{}: {error}", absent.display()));
+        }
+        _ => {}
+    }
+    let tests = [("NOREGRET_ABSENT_DATA", absent.to_str().ok_or("the path of the project is not UTF-8")?)];
     cargo(&["fmt", "--all", "--check"], &[])?;
     // Without the optional parts, then with them.
     cargo(&["clippy", "--workspace", "--no-default-features", "--quiet", "--", "-D", "warnings"], &[])?;
@@ -69,11 +84,24 @@ fn test() -> Result<(), String> {
         .output()
         .is_ok_and(|output| output.status.success())
     {
-        cargo(&["nextest", "run", "--workspace", PARQUET, "--run-ignored", "all", "--no-fail-fast"], &[])?;
-        cargo(&["test", "--workspace", PARQUET, "--doc", "--quiet"], &[])
+        cargo(&["nextest", "run", "--workspace", PARQUET, "--run-ignored", "all", "--no-fail-fast"], &tests)?;
+        cargo(&["test", "--workspace", PARQUET, "--doc", "--quiet"], &[])?;
     } else {
-        cargo(&["test", "--workspace", PARQUET, "--", "--include-ignored"], &[])
+        cargo(&["test", "--workspace", PARQUET, "--", "--include-ignored"], &tests)?;
     }
+    Ok(absent)
+}
+
+/// One line on the data sets that tests went without: `list` has a line each, the test and the data set.
+fn went_without(list: &str) -> String {
+    let (tests, sets): (BTreeSet<_>, BTreeSet<_>) =
+        list.lines().filter_map(|line| line.split_once('\t')).unzip();
+    if tests.is_empty() {
+        return "data sets: all that tests ask for are there".to_owned();
+    }
+    let sets: Vec<&str> = sets.into_iter().collect();
+    let check = if tests.len() == 1 { "1 test checks" } else { &format!("{} tests check", tests.len()) };
+    format!("data sets absent: {}; {check} less (testdata/README.md says where they belong)", sets.join(", "))
 }
 
 /// One line of the table of results: a data set, and the sizes at which full matrices are affordable.

@@ -66,7 +66,8 @@ pub(crate) fn find() -> Option<String> {
     named.into_iter().chain(["python3".to_owned(), "python".to_owned()]).find(works)
 }
 
-/// The virtual environment; made anew when what has to be in it changes. `None` if packages cannot be downloaded.
+/// The virtual environment; made anew when what has to be in it changes. `None` if packages cannot be
+/// downloaded.
 fn environment(python: &str) -> Result<Option<PathBuf>, String> {
     let venv = PathBuf::from("target/python/venv");
     let stamp = Path::new("target/python/installed");
@@ -84,7 +85,8 @@ fn environment(python: &str) -> Result<Option<PathBuf>, String> {
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         command
     };
-    // The first download tells whether there is an index; whatever fails after it is a failure. Groups need a new pip.
+    // The first download tells whether there is an index; whatever fails after it is a failure. Groups need a
+    // new pip.
     if run(pip().args(["--upgrade", "pip", "--retries", "1", "--timeout", "10"])).is_err() {
         return Ok(None);
     }

@@ -1,5 +1,5 @@
-//! How much of the machine FOLKLORE gets: its useful flops, $2q^2d^2 + q^3d^2$ a round, as a share of the rate of a plain
-//! matrix product of side 1024 in the same run. Then how the time of a round grows.
+//! How much of the machine FOLKLORE gets: its useful flops, $2q^2d^2 + q^3d^2$ a round, as a share of the
+//! rate of a plain matrix product of side 1024 in the same run. Then how the time of a round grows.
 //!
 //!     cargo run --profile dist -p noregret-benches --bin gemm_share [-- share | growth [FILE.svg]]
 #![allow(clippy::print_stdout, reason = "its table is what it is for")]
@@ -28,8 +28,8 @@ fn main() {
     }
 }
 
-/// Seconds that this thread has computed for, where the system tells; else the time of day. A loaded machine changes the
-/// first only by its caches.
+/// Seconds that this thread has computed for, where the system tells; else the time of day. A loaded machine
+/// changes the first only by its caches.
 struct Clock(Instant);
 
 impl Clock {
@@ -40,7 +40,8 @@ impl Clock {
     }
 }
 
-/// Seconds of `work`, the fastest of `repeats` measurements, each long enough for a clock that ticks in milliseconds.
+/// Seconds of `work`, the fastest of `repeats` measurements, each long enough for a clock that ticks in
+/// milliseconds.
 fn fastest(repeats: usize, mut work: impl FnMut()) -> f64 {
     const LONG: f64 = 0.1;
     let clock = Clock(Instant::now());
@@ -148,7 +149,8 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// Prints the seconds that `time` takes at each size, with the exponent between neighbours; returns the line of the chart.
+    /// Prints the seconds that `time` takes at each size, with the exponent between neighbours; returns the
+    /// line of the chart.
     fn run(self, mut time: impl FnMut(usize) -> f64) -> Line {
         let Self { what, theory, unit, sizes } = self;
         println!("\n{what} (theory: {theory})\n\n| size | us a {unit} | exponent |\n|---|---|---|");

@@ -22,6 +22,11 @@ def noregret(*words, stdin=""):
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
+def vector(name):
+    """The reference `testdata/vectors/<name>.json`; one that is missing is an error."""
+    return json.loads((ROOT / "testdata" / "vectors" / f"{name}.json").read_text())
+
+
 def stream(rows, features, classes, seed=0):
     """Rows of norm at most 1 and classes of a random linear softmax."""
     rng = np.random.default_rng(seed)

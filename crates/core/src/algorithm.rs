@@ -39,7 +39,7 @@ pub struct About {
     pub summary: &'static str,
     /// The publication.
     pub paper: Paper,
-    /// The guarantee in one line, with its theorem; or that there is none.
+    /// The guarantee in one line, with its theorem; or a sentence that begins with "none".
     pub guarantee: &'static str,
     /// Time of a round.
     pub cost: &'static str,
@@ -98,7 +98,7 @@ pub trait Algorithm: Sized {
     /// The parameters in use: every `None` replaced by its value.
     fn params(&self) -> Self::Params;
 
-    /// How many 8-byte numbers the state of a learner for `problem` takes, at the start. Asked before memory is
+    /// How many 8-byte numbers the state of a learner for `problem` takes, at the start. Checked before memory is
     /// taken: a model file may claim any size.
     fn numbers(problem: &Problem) -> usize;
 

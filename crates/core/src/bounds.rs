@@ -1,14 +1,16 @@
 //! The theorems' right-hand sides, one function each.
 //!
-//! A bound is about comparators in a ball of norm $B$; which norm is said at each function. "Regret" is the learner's
-//! total loss minus the comparator's, natural logarithms, over all rounds so far. Functions that take sums over
-//! rounds (`trace_sum`, `slack`, `log_det`, …) are data-dependent and hold for the stream that the sums were taken on.
+//! A bound is about comparators in a ball of norm $B$; which norm is said at each function. "Regret" is the
+//! learner's total loss minus the comparator's, natural logarithms, over all rounds so far. Functions that
+//! take sums over rounds (`trace_sum`, `slack`, `log_det`, …) are data-dependent and hold for the stream that
+//! the sums were taken on.
 //!
-//! Sources: FOLKLORE = Agarwal, Kale, Zimmert, "Efficient Methods for Online Multiclass Logistic Regression"; AIOLI =
-//! Jézéquel, Gaillard, Rudi, "Efficient improper learning for online logistic regression" (2020); GAF = Jézéquel,
-//! Gaillard, Rudi, "Mixability made efficient" (2021); SOBA = Beygelzimer, Orabona, Zhang, "Efficient online bandit
-//! multiclass learning with Õ(√T) regret" (2017); Gaptron = van der Hoeven, "Exploiting the surrogate gap in online
-//! multiclass classification" (2020). "Derived" marks what is in none of them.
+//! Sources: FOLKLORE = Agarwal, Kale, Zimmert, "Efficient Methods for Online Multiclass Logistic Regression";
+//! AIOLI = Jézéquel, Gaillard, Rudi, "Efficient improper learning for online logistic regression" (2020); GAF =
+//! Jézéquel, Gaillard, Rudi, "Mixability made efficient" (2021); SOBA = Beygelzimer, Orabona, Zhang,
+//! "Efficient online bandit multiclass learning with Õ(√T) regret" (2017); Gaptron = van der Hoeven,
+//! "Exploiting the surrogate gap in online multiclass classification" (2020). "Derived" marks what is in none
+//! of them.
 
 use std::f64::consts::SQRT_2;
 
@@ -28,8 +30,8 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The same setting with $B \sqrt{K}$ for $B$: the Frobenius ball around all matrices with rows of norm at most
-    /// $B$.
+    /// The same setting with $B \sqrt{K}$ for $B$: the Frobenius ball around all matrices with rows of norm
+    /// at most $B$ (theory: notation 3).
     pub fn rows_in_frobenius_ball(self) -> Self {
         Self { norm: self.norm * (self.classes as f64).sqrt(), ..self }
     }
@@ -50,9 +52,10 @@ impl Setting {
 
 /// FOLKLORE's regret: $\lambda \lVert \Pi W \rVert_F^2 + \frac14 \sum_t \mathrm{Tr}(A_{t-1}^{-1} H_t)$.
 ///
-/// For every comparator $W$ on which the curvature is valid (rows of norm at most $B$), and any $\lambda > 0$;
-/// `centred_norm_squared` is $\lVert \Pi W \rVert_F^2$, with the mean row taken off, at most $KB^2$ on the ball.
-/// Derived from the proof of FOLKLORE's Theorem 3.3, keeping a factor 1/4 that the proof drops.
+/// For every comparator $W$ on which the curvature is valid (rows of norm at most $B$), and any
+/// $\lambda > 0$; `centred_norm_squared` is $\lVert \Pi W \rVert_F^2$, with the mean row taken off, at most
+/// $KB^2$ on the ball. Derived from the proof of FOLKLORE's Theorem 3.3, keeping a factor 1/4 that the proof
+/// drops (theory: folklore 2.2).
 pub fn folklore_trace(regularization: f64, centred_norm_squared: f64, trace_sum: f64) -> f64 {
     regularization * centred_norm_squared + 0.25 * trace_sum
 }
@@ -60,8 +63,9 @@ pub fn folklore_trace(regularization: f64, centred_norm_squared: f64, trace_sum:
 /// FOLKLORE's regret, in closed form:
 /// $\lambda K B^2 + \frac{(K-1)d}{4\gamma} \ln(1 + \frac{2\gamma TR^2}{\lambda Kd})$.
 ///
-/// For rows of norm at most $B$, a valid curvature $\gamma$, and $\lambda \ge \gamma R^2$. Derived from [`folklore_trace`].
-/// It does not extend to importance weights: a single round of weight $\omega$ costs up to $\omega \ln K$.
+/// For rows of norm at most $B$, a valid curvature $\gamma$, and $\lambda \ge \gamma R^2$. Derived from
+/// [`folklore_trace`] (theory: folklore 2.3). It does not extend to importance weights: a single round of
+/// weight $\omega$ costs up to $\omega \ln K$.
 pub fn folklore(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
     let (k, d) = (setting.k(), setting.d());
     let log = (2.0 * curvature * setting.energy() / (regularization * k * d)).ln_1p();
@@ -69,11 +73,10 @@ pub fn folklore(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
 }
 
 /// FOLKLORE's regret as printed: $K (2BR + (BR + \ln(K)/2)\, d \ln(1+T))$ (proof of
-/// Theorem 3.3), for $\lambda = 2R/B$ and rows of
-/// norm at most $B$.
+/// Theorem 3.3), for $\lambda = 2R/B$ and rows of norm at most $B$.
 ///
-/// The proof rests on an invalid curvature, with which the bound fails. With a valid one, $\gamma$, it holds where
-/// $1/(4\gamma) \le BR + \ln(K)/2$.
+/// The proof rests on an invalid curvature, with which the bound fails. With a valid one, $\gamma$, it holds
+/// where $1/(4\gamma) \le BR + \ln(K)/2$ (theory: folklore 2.4).
 pub fn folklore_paper(setting: &Setting) -> f64 {
     let br = setting.norm * setting.radius;
     setting.k() * (2.0 * br + (br + 0.5 * setting.k().ln()) * setting.d() * setting.rounds.ln_1p())
@@ -83,7 +86,8 @@ pub fn folklore_paper(setting: &Setting) -> f64 {
 /// $\lambda \lVert \Pi W \rVert_F^2 + \text{slack}_T + \frac14 G_T^\top A_T^{-1} G_T$.
 ///
 /// For every comparator of [`folklore_trace`], which it never exceeds. `slack` is
-/// $\sum_t \langle p_t - y_t, z_t \rangle - \gamma z_t^\top S_t z_t$; `quadratic` is $G_T^\top A_T^{-1} G_T$. Derived.
+/// $\sum_t \langle p_t - y_t, z_t \rangle - \gamma z_t^\top S_t z_t$; `quadratic` is $G_T^\top A_T^{-1} G_T$.
+/// Derived (theory: folklore 2.1).
 pub fn folklore_certificate(
     regularization: f64,
     centred_norm_squared: f64,
@@ -107,25 +111,29 @@ pub fn aioli(setting: &Setting, regularization: f64) -> f64 {
 /// AIOLI's regret for any valid curvature $\kappa$:
 /// $\lambda B^2 + \frac{d}{2\kappa} \ln(1 + \frac{\kappa TR^2}{4d\lambda})$.
 ///
-/// For binary labels and $\lVert \theta \rVert_2 \le B$; derived. At $\kappa = 1/(2(1+BR))$ it is [`aioli`].
+/// For binary labels and $\lVert \theta \rVert_2 \le B$; derived (theory: aioli 2.2). At
+/// $\kappa = 1/(2(1+BR))$ it is [`aioli`].
 pub fn aioli_curvature(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
     let log = (curvature * setting.energy() / (4.0 * setting.d() * regularization)).ln_1p();
     aioli_log_det(setting, regularization, curvature, setting.d() * log)
 }
 
-/// AIOLI's and kernel AIOLI's regret: $\lambda B^2 + \frac{1}{2\kappa}$ `log_det`, for $\lVert \theta \rVert \le B$.
+/// AIOLI's and kernel AIOLI's regret: $\lambda B^2 + \frac{1}{2\kappa}$ `log_det`, for
+/// $\lVert \theta \rVert \le B$.
 ///
 /// `log_det` is $\ln\det(A_T/\lambda)$, which for kernels is
 /// $\ln\det(I + D^{1/2} K_T D^{1/2}/\lambda)$ with $D$ the diagonal of weights $\kappa\pi_t$; or the larger
-/// $\ln\det(I + \frac{\kappa}{4\lambda} K_T)$, known before the labels are. Derived.
+/// $\ln\det(I + \frac{\kappa}{4\lambda} K_T)$, known before the labels are. Derived (theory: aioli
+/// 2.2, 3.2).
 pub fn aioli_log_det(setting: &Setting, regularization: f64, curvature: f64, log_det: f64) -> f64 {
     regularization * setting.norm.powi(2) + log_det / (2.0 * curvature)
 }
 
-/// A certificate of AIOLI's regret: $\lambda \lVert \theta \rVert^2 + \text{slack}_T + b_T^\top A_T^{-1} b_T$.
+/// A certificate of AIOLI's regret:
+/// $\lambda \lVert \theta \rVert^2 + \text{slack}_T + b_T^\top A_T^{-1} b_T$.
 ///
 /// `slack` is $\sum_t -\sigma(-u_t) u_t - \kappa \pi_t s_t^2$ with $u_t = y_t s_t$; `quadratic` is
-/// $b_T^\top A_T^{-1} b_T$. Derived.
+/// $b_T^\top A_T^{-1} b_T$. Derived (theory: aioli 2.1).
 pub fn aioli_certificate(regularization: f64, norm_squared: f64, slack: f64, quadratic: f64) -> f64 {
     regularization * norm_squared + slack + quadratic
 }
@@ -133,8 +141,8 @@ pub fn aioli_certificate(regularization: f64, norm_squared: f64, slack: f64, qua
 /// GAF's regret for logistic loss:
 /// $\lambda B^2 + Kd (\frac12 + \frac{2\sqrt3}{\beta}) \ln(1 + \frac{T\beta R^2}{2\lambda})$.
 ///
-/// For $\lVert W \rVert_F \le B$, $\beta = 1/(\ln(K)/2 + BR + 1)$ and $\lambda \ge 4R^2\max(4, Kd)$ (Theorem 1
-/// applied as in Corollary 2 of the paper, with its constants).
+/// For $\lVert W \rVert_F \le B$, $\beta = 1/(\ln(K)/2 + BR + 1)$ and $\lambda \ge 4R^2\max(4, Kd)$ (Theorem
+/// 1 applied as in Corollary 2 of the paper, with its constants; theory: gaf 1.2, 2.2).
 pub fn gaf(setting: &Setting, regularization: f64, beta: f64) -> f64 {
     let log = (beta * setting.energy() / (2.0 * regularization)).ln_1p();
     gaf_log_det(setting, regularization, beta, setting.k() * setting.d() * log)
@@ -148,16 +156,17 @@ pub fn gaf_log_det(setting: &Setting, regularization: f64, beta: f64, log_det: f
 /// Vovk, Azoury and Warmuth's regret for squared loss: $\lambda B^2 + dY^2 \ln(1 + \frac{TR^2}{\lambda d})$.
 ///
 /// For $\lVert \theta \rVert_2 \le B$ and targets in $[-Y, Y]$, `target_bound` being $Y$. The standard bound,
-/// sharper than the one in GAF's section 4.1.
+/// sharper than the one in GAF's section 4.1 (theory: gaf 3.2).
 pub fn vaw(setting: &Setting, regularization: f64, target_bound: f64) -> f64 {
     let log = (setting.energy() / (regularization * setting.d())).ln_1p();
     regularization * setting.norm.powi(2) + setting.d() * target_bound.powi(2) * log
 }
 
-/// Projected online gradient descent's regret with rates $\eta_t = 2B/(G\sqrt t)$: $3BG\sqrt T$, $G = \sqrt2 R$.
+/// Projected online gradient descent's regret with rates $\eta_t = 2B/(G\sqrt t)$: $3BG\sqrt T$,
+/// $G = \sqrt2 R$.
 ///
-/// Multiclass logistic loss (a gradient's Frobenius norm is at most $G$) and $\lVert W \rVert_F \le B$; for the row
-/// ball see [`Setting::rows_in_frobenius_ball`]. Zinkevich (2003).
+/// Multiclass logistic loss (a gradient's Frobenius norm is at most $G$) and $\lVert W \rVert_F \le B$; for
+/// the row ball see [`Setting::rows_in_frobenius_ball`]. Zinkevich (2003); theory: baselines 1.2.
 pub fn ogd_square_root(setting: &Setting) -> f64 {
     3.0 * ogd_constant(setting)
 }
@@ -169,10 +178,11 @@ pub fn ogd_constant(setting: &Setting) -> f64 {
     setting.norm * SQRT_2 * setting.radius * setting.rounds.sqrt()
 }
 
-/// Follow the regularised leader's regret: $\lambda U^2 + \frac{R^2T}{2\lambda}$ for $\lambda\lVert W \rVert_F^2$.
+/// Follow the regularised leader's regret: $\lambda U^2 + \frac{R^2T}{2\lambda}$ for
+/// $\lambda\lVert W \rVert_F^2$.
 ///
 /// Multiclass logistic loss, any comparator of Frobenius norm at most $U$ (`setting.norm`); gradients of norm
-/// at most $\sqrt2R$. Shalev-Shwartz and Singer (2007).
+/// at most $\sqrt2R$. Shalev-Shwartz and Singer (2007); theory: baselines 1.3.
 pub fn ftrl(setting: &Setting, regularization: f64) -> f64 {
     regularization * setting.norm.powi(2) + setting.energy() / (2.0 * regularization)
 }
@@ -180,8 +190,9 @@ pub fn ftrl(setting: &Setting, regularization: f64) -> f64 {
 /// Online Newton step's regret: $5(\frac1\alpha + G D) Kd \ln T$ (Hazan, Agarwal, Kale, 2007), $G = \sqrt2R$,
 /// $D = 2B$.
 ///
-/// Multiclass logistic loss, $\lVert W \rVert_F \le B$, $T \ge 2$, exp-concavity $\alpha = e^{-\sqrt2BR}/(K-1)$
-/// (derived, exact), $\gamma = \frac12\min(\frac1{4GD}, \alpha)$ and $\varepsilon = 1/(\gamma D)^2$.
+/// Multiclass logistic loss, $\lVert W \rVert_F \le B$, $T \ge 2$, exp-concavity
+/// $\alpha = e^{-\sqrt2BR}/(K-1)$ (derived, exact; theory: baselines 2.1, 2.3),
+/// $\gamma = \frac12\min(\frac1{4GD}, \alpha)$ and $\varepsilon = 1/(\gamma D)^2$.
 pub fn ons(setting: &Setting) -> f64 {
     let spread = crate::kernel::curvature::frobenius_spread(setting.norm, setting.radius);
     let inverse_concavity = (setting.k() - 1.0) * spread.exp();
@@ -189,20 +200,20 @@ pub fn ons(setting: &Setting) -> f64 {
     5.0 * (inverse_concavity + gradient_diameter) * setting.k() * setting.d() * setting.rounds.ln()
 }
 
-/// Vovk's aggregating algorithm's regret, binary logistic loss: $d(1 + \ln\frac{2BRT}{d})$, or $2BRT$ where that is
-/// below $d$.
+/// Vovk's aggregating algorithm's regret, binary logistic loss: $d(1 + \ln\frac{2BRT}{d})$, or $2BRT$ where
+/// that is below $d$.
 ///
 /// For a uniform prior on $\lVert \theta \rVert_2 \le B$. Derived: a ball of radius $\varepsilon B$ has
-/// $\varepsilon^d$ of the prior, and its points lose at most $2BRT\varepsilon$ more.
+/// $\varepsilon^d$ of the prior, and its points lose at most $2BRT\varepsilon$ more (theory: baselines 3.2).
 pub fn aggregating_binary(setting: &Setting) -> f64 {
     aggregating(setting.d(), 2.0 * setting.norm * setting.radius * setting.rounds)
 }
 
-/// Vovk's aggregating algorithm's regret, multiclass logistic loss: $Kd(1 + \ln\frac{4BRT}{Kd})$, or $4BRT$ where
-/// that is below $Kd$.
+/// Vovk's aggregating algorithm's regret, multiclass logistic loss: $Kd(1 + \ln\frac{4BRT}{Kd})$, or $4BRT$
+/// where that is below $Kd$.
 ///
-/// For a uniform prior on matrices with rows of norm at most $B$. Derived as [`aggregating_binary`]; Foster et al.
-/// (2018) state $O(Kd\ln(BT))$.
+/// For a uniform prior on matrices with rows of norm at most $B$. Derived as [`aggregating_binary`]; Foster
+/// et al. (2018) state $O(Kd\ln(BT))$.
 pub fn aggregating_rows(setting: &Setting) -> f64 {
     aggregating(setting.k() * setting.d(), 4.0 * setting.norm * setting.radius * setting.rounds)
 }
@@ -212,10 +223,11 @@ fn aggregating(n: f64, variation: f64) -> f64 {
     if variation < n { variation } else { n * (1.0 + (variation / n).ln()) }
 }
 
-/// The multiclass Perceptron's mistakes, from the comparator's total hinge loss $H$: $H + 2X^2U^2 + XU\sqrt{2H}$.
+/// The multiclass Perceptron's mistakes, from the comparator's total hinge loss $H$:
+/// $H + 2X^2U^2 + XU\sqrt{2H}$.
 ///
-/// For any comparator of Frobenius norm `norm` $U$, its margins measured with the multiclass hinge loss, and rows
-/// of norm at most `radius` $X$. SOBA's Theorem 1.
+/// For any comparator of Frobenius norm `norm` $U$, its margins measured with the multiclass hinge loss, and
+/// rows of norm at most `radius` $X$. SOBA's Theorem 1; theory: baselines 4.2.
 pub fn perceptron_hinge(hinge_sum: f64, norm: f64, radius: f64) -> f64 {
     let xu = norm * radius;
     hinge_sum + 2.0 * xu * xu + xu * (2.0 * hinge_sum).sqrt()
@@ -228,18 +240,19 @@ pub fn perceptron_squared_hinge(squared_hinge_sum: f64, norm: f64, radius: f64) 
     squared_hinge_sum + 2.0 * xu * xu + 2.0 * SQRT_2 * xu * squared_hinge_sum.sqrt()
 }
 
-/// The largest $\eta$ of [`second_order_perceptron`]: $\min(1, 2/(2X\max_k\lVert U_k \rVert + 1))$, for rows of
-/// norm at most `radius` $X$ and `max_row_norm` $= \max_k \lVert U_k \rVert_2$ of the comparator.
+/// The largest $\eta$ of [`second_order_perceptron`]: $\min(1, 2/(2X\max_k\lVert U_k \rVert + 1))$, for rows
+/// of norm at most `radius` $X$ and `max_row_norm` $= \max_k \lVert U_k \rVert_2$ of the comparator.
 pub fn second_order_perceptron_eta(max_row_norm: f64, radius: f64) -> f64 {
     (2.0 / (2.0 * radius * max_row_norm + 1.0)).min(1.0)
 }
 
 /// The second-order Perceptron's mistakes: $H_\eta + \frac{a\eta}{2-\eta} U^2 + \frac{Q}{\eta(2-\eta)}$.
 ///
-/// From the proof of SOBA's Theorem 2 with full information. `eta_loss_sum` is the comparator's total $\eta$-loss
-/// $H_\eta$ ([`crate::loss::hinge::eta_loss`]), $0 < \eta \le$ [`second_order_perceptron_eta`], `norm` its Frobenius
-/// norm $U$, `regularization` $a$, and `quadratic_sum` $Q = \sum_t n_t z_t^\top A_t^{-1} z_t$, at most
-/// [`second_order_perceptron_log`]. The full matrix only: the diagonal variant has no theorem.
+/// From the proof of SOBA's Theorem 2 with full information. `eta_loss_sum` is the comparator's total
+/// $\eta$-loss $H_\eta$ ([`crate::loss::hinge::eta_loss`]), $0 < \eta \le$ [`second_order_perceptron_eta`],
+/// `norm` its Frobenius norm $U$, `regularization` $a$, and `quadratic_sum`
+/// $Q = \sum_t n_t z_t^\top A_t^{-1} z_t$, at most [`second_order_perceptron_log`]. The full matrix only: the
+/// diagonal variant has no theorem (theory: baselines 4.4).
 pub fn second_order_perceptron(
     eta_loss_sum: f64,
     eta: f64,
@@ -250,30 +263,32 @@ pub fn second_order_perceptron(
     eta_loss_sum + regularization * eta / (2.0 - eta) * norm.powi(2) + quadratic_sum / (eta * (2.0 - eta))
 }
 
-/// A bound of `quadratic_sum` in [`second_order_perceptron`]: $dK\ln(1 + \frac{2X^2T'}{adK})$ after $T'$ updates
-/// (`setting.rounds`), for `regularization` $a$ and rows of norm at most $X$ (`setting.radius`). SOBA's Lemma 3, whose
-/// simpler form $dK\ln T$ fails for $dK \le 3$.
+/// A bound of `quadratic_sum` in [`second_order_perceptron`]: $dK\ln(1 + \frac{2X^2T'}{adK})$ after $T'$
+/// updates (`setting.rounds`), for `regularization` $a$ and rows of norm at most $X$ (`setting.radius`).
+/// SOBA's Lemma 3, whose simpler form $dK\ln T$ fails for $dK \le 3$.
 pub fn second_order_perceptron_log(setting: &Setting, regularization: f64) -> f64 {
     let n = setting.k() * setting.d();
     n * (2.0 * setting.energy() / (regularization * n)).ln_1p()
 }
 
-/// Gaptron's expected mistakes beyond the comparator's surrogate loss: $\frac{U^2}{2\eta} + \gamma T\frac{K-1}{K}$.
+/// Gaptron's expected mistakes beyond the comparator's surrogate loss:
+/// $\frac{U^2}{2\eta} + \gamma T\frac{K-1}{K}$.
 ///
-/// For a comparator of Frobenius norm at most $U$ (`setting.norm`), which the ball that Gaptron projects to contains.
-/// With full information `exploration` $\gamma$ is 0 and `rate` $\eta$ at most
-/// [`crate::loss::gap::Surrogate::full_information_rate`], where the bound is $KX^2U^2/\ln2$ (logistic, against losses
-/// in bits), $K^2X^2U^2/(2(K-1))$ (hinge), $2KX^2U^2$ (smooth hinge): Gaptron's Theorems 1 to 3.
+/// For a comparator of Frobenius norm at most $U$ (`setting.norm`), which the ball that Gaptron projects to
+/// contains. With full information `exploration` $\gamma$ is 0 and `rate` $\eta$ at most
+/// [`crate::loss::gap::Surrogate::full_information_rate`], where the bound is $KX^2U^2/\ln2$ (logistic,
+/// against losses in bits), $K^2X^2U^2/(2(K-1))$ (hinge), $2KX^2U^2$ (smooth hinge): Gaptron's Theorems 1 to
+/// 3; theory: gaptron 2.2.
 pub fn gaptron(setting: &Setting, rate: f64, exploration: f64) -> f64 {
     setting.norm.powi(2) / (2.0 * rate) + exploration * setting.rounds * (setting.k() - 1.0) / setting.k()
 }
 
-/// Gaptron's expected mistakes beyond the comparator's surrogate loss with rates that never rise, projected to the ball of
-/// radius $D$ (`norm`): $2D^2/\eta_T + \frac{K-1}{K}\sum_t \gamma_t$.
+/// Gaptron's expected mistakes beyond the comparator's surrogate loss with rates that never rise, projected
+/// to the ball of radius $D$ (`norm`): $2D^2/\eta_T + \frac{K-1}{K}\sum_t \gamma_t$.
 ///
-/// For any $U$ in the ball, with every $\eta_t$ at most [`crate::loss::gap::Surrogate::bandit_rate`] at $\gamma_t$;
-/// `last_rate` is $\eta_T$ and `exploration_sum` $\sum_t \gamma_t$. Derived: gradient descent with changing rates in a
-/// ball of diameter $2D$.
+/// For any $U$ in the ball, with every $\eta_t$ at most [`crate::loss::gap::Surrogate::bandit_rate`] at
+/// $\gamma_t$; `last_rate` is $\eta_T$ and `exploration_sum` $\sum_t \gamma_t$. Derived: gradient descent
+/// with changing rates in a ball of diameter $2D$ (theory: gaptron 2.4).
 pub fn gaptron_any_horizon(classes: usize, norm: f64, last_rate: f64, exploration_sum: f64) -> f64 {
     let k = classes as f64;
     2.0 * norm.powi(2) / last_rate + exploration_sum * (k - 1.0) / k
@@ -282,8 +297,9 @@ pub fn gaptron_any_horizon(classes: usize, norm: f64, last_rate: f64, exploratio
 /// Banditron's expected mistakes: $M_g + \gamma T$, where $M_g$ solves
 /// $M_g = H + XU\sqrt{2(\frac K\gamma M_g + \gamma T)}$.
 ///
-/// For any comparator of Frobenius norm $U$ (`setting.norm`) and total multiclass hinge loss $H$, and `exploration`
-/// $0 < \gamma \le 1/2$. Kakade, Shalev-Shwartz, Tewari (2008), Theorem 2, before it is simplified.
+/// For any comparator of Frobenius norm $U$ (`setting.norm`) and total multiclass hinge loss $H$, and
+/// `exploration` $0 < \gamma \le 1/2$. Kakade, Shalev-Shwartz, Tewari (2008), Theorem 2, before it is
+/// simplified (theory: bandit 1.2).
 pub fn banditron(setting: &Setting, hinge_sum: f64, exploration: f64) -> f64 {
     let double = 2.0 * (setting.norm * setting.radius).powi(2);
     let (slope, forced) = (double * setting.k() / exploration, exploration * setting.rounds);
@@ -294,9 +310,9 @@ pub fn banditron(setting: &Setting, hinge_sum: f64, exploration: f64) -> f64 {
 
 /// SOBA's expected mistakes: $L_\eta + \frac{a\eta}{2-\eta} U^2 + \frac{K}{\gamma\eta(2-\eta)} Q + \gamma T$.
 ///
-/// SOBA's Theorem 2, for a fixed `exploration` $\gamma > 0$. `eta_loss_sum`, `eta` and `regularization` are those of
-/// [`second_order_perceptron`], `setting.norm` is $U$, and `quadratic_sum` $Q = \mathbb{E}\sum_t n_t z_t^\top A_t^{-1} z_t$, at most
-/// [`second_order_perceptron_log`].
+/// SOBA's Theorem 2, for a fixed `exploration` $\gamma > 0$ (theory: bandit 2.2). `eta_loss_sum`, `eta` and
+/// `regularization` are those of [`second_order_perceptron`], `setting.norm` is $U$, and `quadratic_sum`
+/// $Q = \mathbb{E}\sum_t n_t z_t^\top A_t^{-1} z_t$, at most [`second_order_perceptron_log`].
 pub fn soba(
     setting: &Setting,
     eta_loss_sum: f64,
@@ -314,8 +330,9 @@ pub fn soba(
 /// $5(\frac1\alpha + 2GD) Kd\ln T + \gamma T$, $\alpha = \frac\gamma K \eta(2-\eta)/8$,
 /// $G = \frac K\gamma \frac{4\sqrt2X}{2-\eta}$.
 ///
-/// For comparators of Frobenius norm at most $D$ (`setting.norm`), $\eta \le 1/\max(2XD, 1)$, and online Newton steps with the
-/// default constants. SOBA's appendix E, with its constants corrected.
+/// For comparators of Frobenius norm at most $D$ (`setting.norm`), $\eta \le 1/\max(2XD, 1)$, and online
+/// Newton steps with the default constants. SOBA's appendix E, with its constants corrected (theory: bandit
+/// 3.2).
 pub fn soba_reduction(setting: &Setting, eta: f64, exploration: f64) -> f64 {
     let weight = setting.k() / exploration;
     let inverse_concavity = 8.0 * weight / (eta * (2.0 - eta));
@@ -324,44 +341,47 @@ pub fn soba_reduction(setting: &Setting, eta: f64, exploration: f64) -> f64 {
     newton * setting.k() * setting.d() * setting.rounds.max(2.0).ln() + exploration * setting.rounds
 }
 
-/// The expected mistakes of the reduction to full-information logistic regression, beyond the comparator's log loss:
-/// $\frac K\gamma R + \gamma T$, where the base learner's regret is at most $R$ (`base_regret`).
+/// The expected mistakes of the reduction to full-information logistic regression, beyond the comparator's
+/// log loss: $\frac K\gamma R + \gamma T$, where the base learner's regret is at most $R$ (`base_regret`).
 ///
-/// FOLKLORE's Theorem 4.1, before $\gamma$ is chosen.
+/// FOLKLORE's Theorem 4.1, before $\gamma$ is chosen (theory: bandit 6.2).
 pub fn bandit_reduction(setting: &Setting, base_regret: f64, exploration: f64) -> f64 {
     setting.k() / exploration * base_regret + exploration * setting.rounds
 }
 
-/// EXP4's expected mistakes beyond those of the best of `policies` $M$ policies, with a constant `rate` $\eta$:
-/// $\frac{\ln M}{\eta} + \frac{\eta KT}{2(1-\gamma)} + \gamma T$, for `exploration` $\gamma < 1$.
+/// EXP4's expected mistakes beyond those of the best of `policies` $M$ policies, with a constant `rate`
+/// $\eta$: $\frac{\ln M}{\eta} + \frac{\eta KT}{2(1-\gamma)} + \gamma T$, for `exploration` $\gamma < 1$.
 ///
-/// Auer et al. (2002) for losses; derived as in their proof.
+/// Auer et al. (2002) for losses; derived as in their proof (theory: bandit 5.1).
 pub fn exp4(setting: &Setting, policies: usize, rate: f64, exploration: f64) -> f64 {
     let variance = 0.5 * rate * setting.k() * setting.rounds / (1.0 - exploration);
     (policies as f64).ln() / rate + variance + exploration * setting.rounds
 }
 
-/// AdaBoost.OLM++'s mistakes, with probability at least $1 - \delta$: $4 \min_i M_i + 2 \ln(N/\delta)$, where the best of
-/// $N = $ `copies` prefixes makes $\min_i M_i = $ `mistakes`.
+/// AdaBoost.OLM++'s mistakes, with probability at least $1 - \delta$: $4 \min_i M_i + 2 \ln(N/\delta)$, where
+/// the best of $N = $ `copies` prefixes makes $\min_i M_i = $ `mistakes`.
 ///
-/// FOLKLORE, Theorem 4.5.
+/// FOLKLORE, proof of Proposition 4.4 (theory: boosting 4.2).
 pub fn adaboost_olm(mistakes: u64, copies: usize, delta: f64) -> f64 {
     4.0 * mistakes as f64 + 2.0 * (copies as f64 / delta).ln()
 }
 
 /// AdaHedge's regret against every one of $N = $ `experts` experts, for losses in [0, 1]:
-/// $2\sqrt{V \ln N} + \tfrac43 \ln N + 2$, $V = $ `variance` the sum of the losses' variances under the weights.
+/// $2\sqrt{V \ln N} + \tfrac43 \ln N + 2$, $V = $ `variance` the sum of the losses' variances under the
+/// weights.
 ///
-/// De Rooij, van Erven, Grünwald, Koolen, "Follow the leader if you can, hedge if you must" (2014).
+/// De Rooij, van Erven, Grünwald, Koolen, "Follow the leader if you can, hedge if you must" (2014); theory:
+/// abstention 1.2.
 pub fn adahedge(experts: usize, variance: f64) -> f64 {
     let log = (experts as f64).ln();
     2.0 * (variance * log).sqrt() + 4.0 / 3.0 * log + 2.0
 }
 
-/// What abstaining AdaHedge expects to lose beyond the best of $N = $ `experts` experts, for `cost` $= c \le \tfrac12$ of
-/// abstaining at most: $\min(\ln N/(1 - 2c), 2\sqrt{V \ln N}) + \tfrac43 \ln N + 2$, $V = $ `variance`.
+/// What abstaining AdaHedge expects to lose beyond the best of $N = $ `experts` experts, for `cost`
+/// $= c \le \tfrac12$ of abstaining at most: $\min(\ln N/(1 - 2c), 2\sqrt{V \ln N}) + \tfrac43 \ln N + 2$,
+/// $V = $ `variance`.
 ///
-/// Gaptron, Theorem 7.
+/// Gaptron, Theorem 7 (theory: abstention 2.2).
 pub fn abstention(experts: usize, variance: f64, cost: f64) -> f64 {
     let log = (experts as f64).ln();
     let constant = if cost < 0.5 { log / (1.0 - 2.0 * cost) } else { f64::INFINITY };

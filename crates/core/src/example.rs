@@ -20,8 +20,8 @@ impl From<usize> for Label {
 
 /// The features of one example, borrowed: a vector $x \in \mathbb{R}^d$.
 ///
-/// Values are finite and sparse indices strictly increasing and below $d$: whoever makes a `Features` checks that,
-/// once, where the data enters; learners rely on it.
+/// Values are finite and sparse indices strictly increasing and below $d$: whoever makes a `Features` checks
+/// that, once, where the data enters; learners rely on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Features<'a> {
     /// All $d$ values.
@@ -122,13 +122,13 @@ impl<'a> Target<'a> {
         Self { weight, ..self }
     }
 
-    /// The importance weight times the log loss of `probabilities`, in nats: cross-entropy for a soft label. Finite where the
-    /// truth had probability 0.
+    /// The importance weight times the log loss of `probabilities`, in nats: cross-entropy for a soft label.
+    /// Finite where the truth had probability 0.
     ///
     /// # Panics
     /// On a real-valued truth.
     pub(crate) fn log_loss(self, probabilities: &[f64]) -> f64 {
-        let surprise = |p: f64| -p.max(crate::prediction::LEAST).ln();
+        let surprise = |p: f64| -p.max(crate::prediction::LEAST_PROBABILITY).ln();
         let loss = match self.truth {
             Truth::Class(label) => surprise(probabilities[label.index()]),
             Truth::Distribution(y) => {
@@ -197,7 +197,7 @@ pub trait Batch {
     /// The features of row `at`.
     fn features(&self, at: usize) -> Features<'_>;
 
-    /// Whether there is none.
+    /// Whether the batch has no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

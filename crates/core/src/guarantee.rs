@@ -14,7 +14,7 @@ const REFERENCE_LOGIT: f64 = 10.0;
 pub enum Guarantee<'a> {
     /// Total log loss minus that of the best linear predictor of a ball.
     Regret {
-        /// The ball; `None` for comparators that are no linear predictors of the rows.
+        /// The ball; `None` for comparators that are not linear predictors of the rows.
         ball: Option<Ball>,
         /// Its radius $B$.
         norm: f64,

@@ -34,7 +34,7 @@ pub trait OnlineLearner: Predictor {
     /// round's loss is linearised at the scores that were played.
     ///
     /// # Panics
-    /// If the kind of target is none that [`Accepts`] names, or dimensions do not match: programmer errors.
+    /// If the kind of target is not among those of [`Accepts`], or dimensions do not match: programmer errors.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
 
     /// Rounds learnt so far.
@@ -263,7 +263,7 @@ impl Verdict {
     }
 }
 
-/// What a learner is told of a round.
+/// What a learner learns about a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// The truth: [`OnlineLearner`].

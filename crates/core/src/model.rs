@@ -36,7 +36,7 @@ const DIGEST: &str = "blake3";
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The bytes are no model file, or a damaged one.
+    /// The bytes are not a model file, or a damaged one.
     #[error("not a model file of noregret, or a damaged one: {0}")]
     Damaged(String),
     /// The state has grown beyond what 64-bit numbers can hold.

@@ -1,23 +1,26 @@
-//! Classes that nobody knows of beforehand: the learner grows as they come up, and something is kept back for the next one.
+//! Classes that are not known beforehand: the learner grows as they come up, and something is kept back for
+//! the next one.
 //!
-//! In round $t = 1, 2, \dots$ a class that has never come up is given probability $1/t$, and those that have the rest of it, in the
-//! learner's proportions. So the first appearance of a class in round $t$ costs $\ln t$, and keeping something back costs
-//! $\ln T$ in $T$ rounds: finite, and part of the reported loss. A learner that forecasts no probabilities keeps nothing back.
+//! In round $t = 1, 2, \dots$ a class that has never come up is given probability $1/t$, and those that have
+//! the rest of it, in the learner's proportions. So the first appearance of a class in round $t$ costs
+//! $\ln t$, and keeping something back costs $\ln T$ in $T$ rounds: finite, and part of the reported loss
+//! (theory: extensions 2.2). A learner that forecasts no probabilities keeps nothing back.
 //!
-//! What a learner decides by the number of classes when it is made (parameters of theorems, members of a mixture) it decides for two.
+//! What a learner decides by the number of classes when it is made (parameters of theorems, members of a
+//! mixture) it decides for two.
 
 use crate::algorithm::Forecast;
 use crate::example::{Batch, Features, Target, Truth};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::parallel::Workers;
-use crate::prediction::{LEAST, Prediction};
+use crate::prediction::{LEAST_PROBABILITY, Prediction};
 use crate::problem::Problem;
 
 /// The fewest classes that a learner is made for.
 pub const FEWEST: usize = 2;
 
-/// A learner that grows by every class that it hears of. Classes are numbered as they come up; the one that stands behind those in a
-/// prediction is any that has not.
+/// A learner that grows by every class that it hears of. Classes are numbered as they come up; the one that
+/// stands behind those in a prediction is any that has not.
 ///
 /// Predictions are learnt from before the next one is made: feedback must not be late.
 #[derive(Debug)]
@@ -95,7 +98,7 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
         match y.truth {
             Truth::Class(label) if label.index() >= self.seen => {
                 // Not -0 for the first.
-                self.costs.push(0.0 - at.probabilities[self.seen].max(LEAST).ln());
+                self.costs.push(0.0 - at.probabilities[self.seen].max(LEAST_PROBABILITY).ln());
                 self.seen = label.index() + 1;
                 if self.seen > self.inner.problem().classes {
                     let grown = self.inner.grow(self.seen, self.inner.problem().features);
@@ -164,7 +167,8 @@ mod tests {
         (losses, inner, costs)
     }
 
-    /// The first class costs nothing: something has to come up. A second one in round 2 costs ln 2, a third in round 5 ln 5.
+    /// The first class costs nothing: something has to come up. A second one in round 2 costs ln 2, a third
+    /// in round 5 ln 5.
     #[test]
     fn first_appearances_cost_the_logarithm_of_the_round() {
         for name in ["auto", "folklore", "ogd"] {
@@ -177,7 +181,8 @@ mod tests {
         }
     }
 
-    /// In the rounds in which nothing is new, the loss is the learner's own and the reserve's, whose sum telescopes to ln T.
+    /// In the rounds in which nothing is new, the loss is the learner's own and the reserve's, whose sum
+    /// telescopes to ln T.
     #[test]
     fn the_reserve_costs_the_logarithm_of_the_rounds() {
         let labels: Vec<usize> = (0..200).map(|t| t % 2).collect();

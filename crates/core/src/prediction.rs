@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::example::Label;
 
 /// No probability counts as less than this in logarithms.
-pub(crate) const LEAST: f64 = 1e-300;
+pub(crate) const LEAST_PROBABILITY: f64 = 1e-300;
 
 /// Everything that one prediction computed: made by the learner, owned and reused by the caller.
 ///
@@ -13,14 +13,16 @@ pub(crate) const LEAST: f64 = 1e-300;
 /// outgrown (other rounds were learnt in between) keeps its scores, and `update` recomputes the rest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prediction {
-    /// Scores $z_t$: logits of a probabilistic learner, margins of the others, the forecast itself for regression.
+    /// Scores $z_t$: logits of a probabilistic learner, margins of the others, the forecast itself for
+    /// regression.
     pub scores: Vec<f64>,
-    /// Probabilities $p_t$ of the classes: what is played, sampled from, or scored by log loss. Empty for regression.
+    /// Probabilities $p_t$ of the classes: what is played, sampled from, or scored by log loss. Empty for
+    /// regression.
     pub probabilities: Vec<f64>,
     /// Probability of no answer, in [0, 1]: 0 for learners that always answer.
     pub abstain: f64,
-    /// Standard normals to use in the next `predict` instead of the learner's own: $K$ a sample, for learners that sample
-    /// a distribution of logits. Usually empty; for traces and tests.
+    /// Standard normals to use in the next `predict` instead of the learner's own: $K$ a sample, for learners
+    /// that sample a distribution of logits. Usually empty; for traces and tests.
     pub normals: Vec<f64>,
     /// By-products of `predict` that `update` reuses; the layout belongs to the learner.
     pub(crate) scratch: Vec<f64>,
@@ -35,7 +37,8 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// A prediction with room for `scores` scores, as many probabilities, and `scratch` numbers of the learner's own.
+    /// A prediction with room for `scores` scores, as many probabilities, and `scratch` numbers of the
+    /// learner's own.
     pub fn sized(scores: usize, scratch: usize) -> Self {
         Self {
             scores: vec![0.0; scores],
@@ -60,8 +63,8 @@ impl Prediction {
         self.scores.iter().all(|score| score.is_finite())
     }
 
-    /// Copies scores and probabilities of `other`, and lets go of the by-products that can be recomputed: the small part that is worth
-    /// keeping while feedback is late.
+    /// Copies scores and probabilities of `other`, and drops the by-products that can be recomputed: the
+    /// small part that is worth keeping while feedback is late.
     pub fn keep(&mut self, other: &Prediction) {
         self.scores.clone_from(&other.scores);
         self.probabilities.clone_from(&other.probabilities);
@@ -78,7 +81,7 @@ impl Prediction {
     /// Makes the scores the logarithms of the probabilities, finite where those are 0.
     pub(crate) fn set_scores_to_logarithms(&mut self) {
         for (score, p) in self.scores.iter_mut().zip(&self.probabilities) {
-            *score = p.max(LEAST).ln();
+            *score = p.max(LEAST_PROBABILITY).ln();
         }
     }
 
@@ -99,15 +102,15 @@ pub fn argmax(values: &[f64]) -> usize {
     best
 }
 
-/// Writes the distribution that plays class `top`, but with probability `rate` $= \varepsilon$ a uniformly random class:
-/// $p_k = \varepsilon/K$, plus $1 - \varepsilon$ on `top`. `rate` is in [0, 1].
+/// Writes the distribution that plays class `top`, but with probability `rate` $= \varepsilon$ a uniformly
+/// random class: $p_k = \varepsilon/K$, plus $1 - \varepsilon$ on `top`. `rate` is in [0, 1].
 pub fn mix(top: usize, rate: f64, probabilities: &mut [f64]) {
     probabilities.fill(rate / probabilities.len() as f64);
     probabilities[top] += 1.0 - rate;
 }
 
-/// The smallest class with `uniform` < p_0 + … + p_k (inverse CDF in class order); if rounding leaves none, the
-/// last class of positive probability.
+/// The smallest class with `uniform` < p_0 + … + p_k (inverse CDF in class order); if rounding leaves none,
+/// the last class of positive probability.
 ///
 /// `uniform` is in [0, 1).
 pub fn draw(probabilities: &[f64], uniform: f64) -> Label {
@@ -145,14 +148,15 @@ pub struct Decision {
     pub scores: Vec<f64>,
     /// The whole distribution $p_t$ the label was drawn from.
     pub distribution: Vec<f64>,
-    /// The distribution $q_t$ that exploration was mixed into, for learners whose $q_t$ is not all on `greedy`; else empty.
+    /// The distribution $q_t$ that exploration was mixed into, for learners whose $q_t$ is not all on
+    /// `greedy`; else empty.
     pub forecast: Vec<f64>,
     /// Room for the learner's `predict`, and what its `learn` can reuse. Never needed to learn.
     #[serde(skip)]
     pub(crate) work: Prediction,
 }
 
-/// Why a decision is none that a learner can learn from, in one sentence.
+/// Why a learner cannot learn from a decision, in one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the decision's {field} is {value}: must be {need}")]
 pub struct DecisionError {
@@ -202,7 +206,8 @@ impl Decision {
         Ok(())
     }
 
-    /// Starts the decision of round `round` among `classes` classes, with room for a score and a probability of each.
+    /// Starts the decision of round `round` among `classes` classes, with room for a score and a probability
+    /// of each.
     pub(crate) fn start(&mut self, classes: usize, round: u64) {
         self.round = round;
         self.explored = None;
@@ -219,7 +224,8 @@ impl Decision {
         mix(top, rate, &mut self.distribution);
     }
 
-    /// Plays `forecast`, but with probability `rate` $= \gamma$ a uniformly random class: $p = (1 - \gamma) q + \gamma/K$.
+    /// Plays `forecast`, but with probability `rate` $= \gamma$ a uniformly random class:
+    /// $p = (1 - \gamma) q + \gamma/K$.
     pub(crate) fn explore_forecast(&mut self, rate: f64) {
         self.greedy = Label::from(argmax(&self.scores)).0;
         self.exploration = rate;
@@ -235,7 +241,8 @@ impl Decision {
         self.probability = self.distribution[self.label as usize];
     }
 
-    /// Tosses the explore coin by `coin` in [0, 1), then draws the label by `uniform`: uniformly, or from the forecast.
+    /// Tosses the explore coin by `coin` in [0, 1), then draws the label by `uniform`: uniformly, or from the
+    /// forecast.
     pub(crate) fn toss_and_draw(&mut self, coin: f64, uniform: f64) {
         let explored = coin < self.exploration;
         self.explored = Some(explored);
@@ -321,7 +328,8 @@ mod tests {
         );
     }
 
-    /// The coin decides between the uniform distribution and the forecast; over both, the label has distribution p.
+    /// The coin decides between the uniform distribution and the forecast; over both, the label has
+    /// distribution p.
     #[test]
     fn a_tossed_coin_gives_the_same_distribution() {
         let mut decision = decision();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::param::{ParamError, positive};
 
-/// The best comparator may reach logits of ± this on the largest row, where nobody says otherwise. No theorem chooses it.
+/// The best comparator may reach logits of ± this on the largest row, unless a norm is given. No theorem chooses it.
 const COMPARATOR_LOGIT: f64 = 30.0;
 
 /// The facts of a stream that a learner is made for.

@@ -70,10 +70,10 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::experts::<AdaHedgeAbstain>(),
 ];
 
-/// A learner, or why there is none.
+/// A learner, or why it cannot be made.
 type Made = Result<AnyModel, ParamError>;
 
-/// The same for one that is told what its experts have lost.
+/// The same for one that sees the losses of its experts.
 type MadeExperts = Result<Box<dyn ExpertModel>, ParamError>;
 
 /// An algorithm of the registry: plain data, and the function that makes its learner.
@@ -83,7 +83,7 @@ pub struct Entry {
     pub about: &'static About,
     /// Its parameters.
     pub params: &'static [ParamInfo],
-    /// What it is told of a round.
+    /// What it learns about a round.
     pub feedback: Feedback,
     /// What the names of a wrapped learner's parameters begin with, see [`Params::PREFIX`].
     pub prefix: Option<&'static str>,
@@ -119,7 +119,7 @@ impl Entry {
         }
     }
 
-    /// An algorithm that follows experts: those in the columns of a stream, or of whom the losses are told.
+    /// An algorithm that follows experts: those in the columns of a stream, or given by their losses.
     const fn experts<L: Algorithm + ExpertLearner + State + Clone + 'static>() -> Self {
         Self {
             feedback: Feedback::Experts,
@@ -201,7 +201,7 @@ impl Entry {
         self.make_any(&values, problem, seed)?.bandit()
     }
 
-    /// Makes a learner that follows experts and is told what they have lost, `problem.features` of them.
+    /// Makes a learner that follows experts by their losses, `problem.features` of them.
     ///
     /// # Errors
     /// Also where the algorithm follows none.
@@ -256,7 +256,7 @@ impl Entry {
     }
 }
 
-/// What estimates what labels earn where nobody chooses: a full matrix as long as that is cheap.
+/// The default estimator of what labels earn: a full matrix as long as that is cheap.
 pub fn of_rewards(features: usize) -> &'static Entry {
     const FEW: usize = 64;
     static FULL: Entry = Entry::full::<Folklore>();

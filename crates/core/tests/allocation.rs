@@ -1,7 +1,8 @@
-//! After the first round a learner takes no memory: everything it needs was made with it. (`auto` measures its rows before.)
+//! After the first round a learner takes no memory: everything it needs was made with it. (`auto` measures
+//! its rows before.)
 //!
-//! The linear-algebra crate keeps a workspace for every thread, made when a product first needs it; `warm` has it made
-//! before anything is counted.
+//! The linear-algebra crate keeps a workspace for every thread, made when a product first needs it; `warm`
+//! has it made before anything is counted.
 
 use allocation_counter::measure;
 use noregret::example::Features;

@@ -1,4 +1,4 @@
-//! Boosting: Theorem 4.5 over many seeds, and streams that a chain of weak learners must take calmly.
+//! Boosting: Proposition 4.4 over many seeds, and streams that a chain of weak learners must take calmly.
 
 use noregret::algorithm::{Algorithm, Model};
 use noregret::boosting::adaboost_olm::{AdaBoostOlm, AdaBoostOlmParams};
@@ -17,7 +17,8 @@ fn boost(settings: &[(&str, &str)], problem: Problem, seed: u64) -> AdaBoostOlm 
     AdaBoostOlm::new(params, problem, seed).expect("valid")
 }
 
-/// Plays `rounds` rounds of `stream`, and returns the played mistakes of every round, and the sum of 1 - p(y).
+/// Plays `rounds` rounds of `stream`, and returns the played mistakes of every round, and the sum of 1 -
+/// p(y).
 fn play(
     learner: &mut dyn OnlineLearner,
     rounds: usize,
@@ -51,8 +52,9 @@ fn row(features: usize, rng: &mut Rng) -> Vec<f64> {
     (0..features).map(|_| 2.0 * rng.uniform() - 1.0).collect()
 }
 
-/// Most prefixes are useless: only copy 5 has a stump that sees anything, so that M is near 4 min M_i + 2 ln(N/δ) only if
-/// the weights find it. Of 200 seeds, each may break the bound with probability δ = 1/10; 40 would be six deviations.
+/// Most prefixes are useless: only copy 5 has a stump that sees anything, so that M is near 4 min M_i + 2
+/// ln(N/δ) only if the weights find it. Of 200 seeds, each may break the bound with probability δ = 1/10; 40
+/// would be six deviations.
 #[test]
 fn theorem_4_5_holds_over_many_seeds() {
     let blind = "[[0, 9.0]]";

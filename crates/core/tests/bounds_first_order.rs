@@ -1,4 +1,5 @@
-//! The theorems of the simple learners, asserted: on random, cyclic and adversarial streams, against many comparators.
+//! The theorems of the simple learners, asserted: on random, cyclic and adversarial streams, against many
+//! comparators.
 
 use noregret::algorithm::Algorithm;
 use noregret::bounds::{self, Setting};
@@ -22,7 +23,8 @@ const STREAMS: [Stream; 3] = [Stream::Random, Stream::Cyclic, Stream::Adversaria
 /// Where rows and labels come from. Rows have norm at most 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stream {
-    /// Random directions; the label is the best class of a fixed linear predictor, one in ten drawn at random.
+    /// Random directions; the label is the best class of a fixed linear predictor, one in ten drawn at
+    /// random.
     Random,
     /// Unit vectors in turn, labels in turn.
     Cyclic,
@@ -225,8 +227,8 @@ fn gaptron() {
     gaptron_keeps_its_bound::<Smooth>();
 }
 
-/// The largest $E[\text{mistake}] + \frac\eta2\lVert c \otimes x \rVert^2 - \ell$ over the rounds of a Gaptron whose rate
-/// is `factor` times the theorem's: what must never be positive for the bound to follow.
+/// The largest $E[\text{mistake}] + \frac\eta2\lVert c \otimes x \rVert^2 - \ell$ over the rounds of a
+/// Gaptron whose rate is `factor` times the theorem's: what must never be positive for the bound to follow.
 fn surrogate_gap<L: Loss>(factor: f64, stream: Stream) -> f64 {
     let k = 4;
     let rate = factor * L::SURROGATE.full_information_rate(k, 1.0);

@@ -1,4 +1,5 @@
-//! Papers and code, both ways: every registered algorithm says where it comes from, and its code cites the equations.
+//! Papers and code, both ways: every registered algorithm says where it comes from, and its code cites the
+//! equations.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -21,8 +21,8 @@ struct Case {
     values: std::collections::BTreeMap<String, f64>,
 }
 
-fn folder() -> String {
-    format!("{}/../../testdata/off_policy", env!("CARGO_MANIFEST_DIR"))
+fn folder() -> std::path::PathBuf {
+    noregret_testdata::path("off_policy")
 }
 
 fn compare(reference: &str) {
@@ -50,7 +50,7 @@ fn compare(reference: &str) {
 
 #[test]
 fn estimates_are_those_of_open_bandit_pipeline() {
-    let path = format!("{}/obp_reference.json", folder());
+    let path = folder().join("obp_reference.json");
     compare(&std::fs::read_to_string(path).expect("it is part of the project"));
 }
 
@@ -58,9 +58,9 @@ fn estimates_are_those_of_open_bandit_pipeline() {
 #[test]
 fn fresh_estimates_are_those_of_open_bandit_pipeline() {
     let python = std::env::var("NOREGRET_OBP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let script = format!("{}/obp_reference.py", folder());
+    let script = folder().join("obp_reference.py");
     for seed in ["11", "57"] {
-        match Command::new(&python).args([&script, seed]).output() {
+        match Command::new(&python).arg(&script).arg(seed).output() {
             Ok(output) if output.status.success() => compare(&String::from_utf8_lossy(&output.stdout)),
             _ => return eprintln!("skipped: {python} has no obp; NOREGRET_OBP_PYTHON can name one that has"),
         }

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
 use std::collections::BTreeMap;
 
 use noregret_stream::{Columns, ReadOptions, Row, RowLabel, open};
@@ -12,10 +10,10 @@ use serde_json::Value;
 #[test]
 #[ignore = "slow: reads 279 MB of text"]
 fn every_data_set_is_as_its_manifest_says() {
-    let Some(manifest) = common::shared("manifest.json") else { return };
+    let Some(manifest) = noregret_testdata::data("manifest.json") else { return };
     let manifest: Value = serde_json::from_str(&std::fs::read_to_string(manifest).unwrap()).unwrap();
     for (name, facts) in manifest.as_object().unwrap() {
-        let Some(path) = common::shared(name) else { continue };
+        let Some(path) = noregret_testdata::data(name) else { continue };
         let path = path.to_str().unwrap();
         let start = std::time::Instant::now();
         let mut reader = open(path, &ReadOptions::default()).unwrap();

@@ -1,8 +1,7 @@
-//! Every input of Vowpal Wabbit's own tests that is shared here, counted as VW counts it or refused with the line.
+//! Every input of Vowpal Wabbit's own tests that is shared here, counted as VW counts it or refused with the
+//! line.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
 
 use std::collections::BTreeSet;
 
@@ -10,9 +9,10 @@ use noregret_stream::{ReadOptions, Row, RowLabel, open};
 
 /// What VW reports of a file: examples, examples with a label, features without VW's constant.
 ///
-/// Counts are those of vowpalwabbit 9.11.9 with the flags beside the row: `number of examples`; labels other than the
-/// default one as parsed (for costs: at least one known cost); `total feature number` less one constant per example,
-/// halved where the flags make VW count every feature for each of two actions. No example has a feature twice.
+/// Counts are those of vowpalwabbit 9.11.9 with the flags beside the row: `number of examples`; labels other
+/// than the default one as parsed (for costs: at least one known cost); `total feature number` less one
+/// constant per example, halved where the flags make VW count every feature for each of two actions. No
+/// example has a feature twice.
 const FILES: [(&str, &str, [u64; 3]); 19] = [
     ("0001.dat", "", [200, 200, 15_282]),
     ("affix_test.dat", "", [6, 6, 6]),
@@ -32,12 +32,13 @@ const FILES: [(&str, &str, [u64; 3]); 19] = [
     ("rcv1_raw_cb_small.vw", "--cb 2", [1000, 1000, 75_670]),
     ("test_named", "--oaa 3 --named_labels det,noun,verb", [6, 5, 6]),
     ("test_named_csoaa", "--csoaa 3 --named_labels det,noun,verb", [6, 5, 6]),
-    // VW warns of each of the six lines with a NUL and learns from a part of it; with --strict_parse it stops at the
-    // first. They are refused here; the other five rows are read.
+    // VW warns of each of the six lines with a NUL and learns from a part of it; with --strict_parse it stops
+    // at the first. They are refused here; the other five rows are read.
     ("malformed.dat", "--strict_parse", [5, 5, 5]),
 ];
 
-/// Rows, columns and the values of the label column, by eye: VW's CSV parser has its own conventions for labels.
+/// Rows, columns and the values of the label column, by eye: VW's CSV parser has its own conventions for
+/// labels.
 const CSV_FILES: [(&str, u64, u32, &[&str]); 4] = [
     ("csv_test.csv", 10, 3, &["-1", "1"]),
     ("csv_tab.csv", 5, 3, &["-1", "1"]),
@@ -49,7 +50,7 @@ const CSV_FILES: [(&str, u64, u32, &[&str]); 4] = [
 #[test]
 fn vw_files_count_as_in_vw() {
     for (name, flags, expected) in FILES {
-        let Some(path) = common::shared(&format!("vw-text/{name}")) else { continue };
+        let Some(path) = noregret_testdata::data(&format!("vw-text/{name}")) else { continue };
         let mut reader = open(path.to_str().unwrap(), &ReadOptions::default()).unwrap();
         assert_eq!(reader.describe()[0].1, "vw", "{name}");
         let (mut row, mut found, mut refused) = (Row::new(), [0; 3], vec![]);
@@ -93,7 +94,7 @@ fn labels_are_those_of_vw() {
 }
 
 fn labels(name: &str) -> Option<BTreeSet<String>> {
-    let path = common::shared(&format!("vw-text/{name}"))?;
+    let path = noregret_testdata::data(&format!("vw-text/{name}"))?;
     let mut reader = open(path.to_str().unwrap(), &ReadOptions::default()).unwrap();
     let (mut row, mut labels) = (Row::new(), BTreeSet::new());
     while reader.read(&mut row).unwrap() {
@@ -107,7 +108,7 @@ fn labels(name: &str) -> Option<BTreeSet<String>> {
 #[test]
 fn csv_files_are_read() {
     for (name, rows, columns, classes) in CSV_FILES {
-        let Some(path) = common::shared(&format!("vw-text/{name}")) else { continue };
+        let Some(path) = noregret_testdata::data(&format!("vw-text/{name}")) else { continue };
         let mut reader = open(path.to_str().unwrap(), &ReadOptions::default()).unwrap();
         let (mut row, mut count) = (Row::new(), 0);
         while reader.read(&mut row).unwrap() {

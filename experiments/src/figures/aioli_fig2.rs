@@ -1,4 +1,5 @@
-//! AIOLI, figure 2: regret on a stream where every proper learner pays polynomially, and improper ones do not.
+//! AIOLI, figure 2: regret on a stream where the regret of every proper learner grows as a power of the
+//! rounds, and that of improper ones does not.
 
 use noregret::param::{Value, Values};
 use noregret_stream::draw::plot::{Chart, Figure, Scale};
@@ -36,7 +37,8 @@ pub(crate) fn contenders(rounds: u64, nodes: u64) -> [Contender; 4] {
     ]
 }
 
-/// One stream: the regret of every contender against the best $|\theta| \le B$, and the bounds that they have.
+/// One stream: the regret of every contender against the best $|\theta| \le B$, and the bounds that they
+/// have.
 struct Played {
     regrets: [f64; 4],
     bounds: [Option<f64>; 4],

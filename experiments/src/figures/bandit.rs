@@ -1,4 +1,5 @@
-//! What the two bandit experiments share: SOBA's four data sets, sweeps over the exploration rate, and their charts.
+//! What the two bandit experiments share: SOBA's four data sets, sweeps over the exploration rate, and their
+//! charts.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +61,7 @@ impl Set {
     }
 }
 
-/// The sets, those with files only if these are in the folder of data; and a word on the absent ones.
+/// The sets, those with files only if these are in the folder of data; and a note on each that is absent.
 pub(crate) fn sets(context: &Context<'_>, synthetic: u64, real: u64) -> (Vec<Set>, Vec<String>) {
     let made = |name, recipe| Set { name, rows: synthetic, origin: Origin::Recipe(recipe) };
     let (mut sets, mut absent) = (vec![made("SynSep", "synsep"), made("SynNonSep", "synnonsep")], Vec::new());
@@ -187,7 +188,8 @@ pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, if values.len() > 1 { (square / (count - 1.0)).sqrt() } else { 0.0 })
 }
 
-/// The two charts of a set: error over the exploration rate, and over time at the best rate; and their numbers.
+/// The two charts of a set: error over the exploration rate, and over time at the best rate; and their
+/// numbers.
 pub(crate) fn charts(set: &str, classes: usize, swept: &[Swept], points: &mut Table) -> [Chart; 2] {
     let rates = || swept.iter().filter(|one| !one.full).flat_map(|one| &one.errors).map(|(rate, ..)| *rate);
     let (low, high) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));

@@ -1,4 +1,5 @@
-//! Every theorem at work: regret, certificate and bound over time, or mistakes and their bound, of every learner that has one.
+//! Every theorem at work: regret, certificate and bound over time, or mistakes and their bound, of every
+//! learner that has one.
 
 use noregret::learner::Classes;
 use noregret::param::{Value, Values};

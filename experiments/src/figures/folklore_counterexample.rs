@@ -1,5 +1,5 @@
-//! FOLKLORE's theorem with the curvature that its lemma prints, and with the one that its proof supports: one feature that
-//! is always 1, and the labels of the rarer class come before the others.
+//! FOLKLORE's theorem with the curvature that its lemma prints, and with the one that its proof supports: one
+//! feature that is always 1, and the labels of the rarer class come before the others.
 
 use noregret::bounds::{Setting, folklore_paper};
 use noregret_stream::draw::plot::{Chart, Figure, Scale};

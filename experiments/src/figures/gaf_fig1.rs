@@ -1,7 +1,8 @@
-//! GAF, figure 1: average loss over time of GAF, ONS and OGD on three data sets, each at the best parameters of a grid;
-//! FOLKLORE and `auto`, which have none, beside them.
+//! GAF, figure 1: average loss over time of GAF, ONS and OGD on three data sets, each at the best parameters
+//! of a grid; FOLKLORE and `auto`, which have none, beside them.
 //!
-//! The paper does not say what is random in its repetitions: here it is the order of the rows, and GAF's samples.
+//! The paper does not say what is random in its repetitions: here it is the order of the rows, and GAF's
+//! samples.
 
 use noregret_stream::draw::plot::{Chart, Line, Scale};
 use serde::Deserialize;
@@ -169,8 +170,9 @@ fn chart(set: &str, tuned: &[Tuned], outcome: &mut Outcome) -> Chart {
     }
 }
 
-/// The paper: "the performance of GAF is similar to the one of ONS when the number of samples is high", and "more stable than ONS
-/// which leads sometimes (vehicle and segment) to better performance when there are few samples".
+/// The paper: "the performance of GAF is similar to the one of ONS when the number of samples is high", and
+/// "more stable than ONS which leads sometimes (vehicle and segment) to better performance when there are few
+/// samples".
 fn claims(set: &str, tuned: &[Tuned]) -> Vec<Claim> {
     let of = |name: &str| tuned.iter().find(|one| one.name == name).expect("all are tuned");
     let (gaf, ons, folklore) = (of("gaf"), of("ons"), of("folklore"));

@@ -1,5 +1,5 @@
-//! The experiment that Gaptron's paper leaves open: how it compares with other bandit learners, with the theorem's step size
-//! and with larger ones.
+//! The experiment that Gaptron's paper leaves open: how it compares with other bandit learners, with the
+//! theorem's step size and with larger ones.
 
 use noregret::loss::gap::Surrogate;
 use serde::Deserialize;

@@ -1,4 +1,5 @@
-//! SOBA, figure 2: bandit learners over the exploration rate, and over time at the best one, on four data sets.
+//! SOBA, figure 2: bandit learners over the exploration rate, and over time at the best one, on four data
+//! sets.
 
 use serde::Deserialize;
 
@@ -22,7 +23,8 @@ struct Config {
     exponents: Vec<i32>,
 }
 
-/// Final errors at a million rows, from an independent implementation: (set, learner, exponent or none, error, tolerance).
+/// Final errors at a million rows, from an independent implementation: (set, learner, exponent or none,
+/// error, tolerance).
 const REFERENCE: &[(&str, &str, Option<i32>, f64, f64)] = &[
     ("SynNonSep", "perceptron", None, 0.0983, 0.0025),
     ("SynNonSep", "second-order-perceptron-diag", None, 0.0501, 0.0015),
@@ -40,7 +42,8 @@ fn rate(exponent: i32) -> f64 {
     2_f64.powi(exponent)
 }
 
-/// The learners of the figure, and two more: the second-order Perceptron, and SOBA with the full matrix where it is small.
+/// The learners of the figure, and two more: the second-order Perceptron, and SOBA with the full matrix where
+/// it is small.
 fn learners(config: &Config, full_matrix: bool) -> Vec<Sweep> {
     let rates: Vec<f64> = config.exponents.iter().map(|exponent| rate(*exponent)).collect();
     let exploring = |learner: &'static str, values: &'static [(&'static str, f64)]| {

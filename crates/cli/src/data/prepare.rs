@@ -302,13 +302,7 @@ mod tests {
     #[test]
     #[ignore = "slow: half a million rows, twice"]
     fn covtype_becomes_what_the_results_are_from() {
-        let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-        let shared = std::env::var_os("NOREGRET_SHARED").map_or_else(beside, PathBuf::from);
-        let csv = shared.join("data/covtype.csv.gz");
-        if !csv.exists() {
-            eprintln!("skipped: {} is not there", csv.display());
-            return;
-        }
+        let Some(csv) = noregret_testdata::data("covtype.csv.gz") else { return };
         let folder = tempfile::tempdir().expect("a temporary folder");
         let original = folder.path().join("covtype.data");
         let mut data = File::create(&original).expect("writable");

@@ -92,7 +92,7 @@ fn late_and_lost_answers() {
 /// Arrays, as other programs have them: the reference's values come out of the command too.
 #[test]
 fn arrays_are_evaluated_as_they_stand() {
-    let path = format!("{}/../../testdata/off_policy/obp_reference.json", env!("CARGO_MANIFEST_DIR"));
+    let path = noregret_testdata::path("off_policy/obp_reference.json");
     let reference: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     for case in reference["cases"].as_array().unwrap() {
         let line = |t: usize| {

@@ -1,8 +1,10 @@
-//! Real streams, where they are shared: every learner beats the majority class.
+//! Real streams, where they are there: every learner beats the majority class.
 
 use serde_json::Value;
 
-use crate::util::{Folder, shared};
+use noregret_testdata::data;
+
+use crate::util::Folder;
 
 #[test]
 fn every_stream_is_learnt() {
@@ -19,9 +21,7 @@ fn every_stream_is_learnt() {
     ];
     let folder = Folder::new();
     for (name, rows, classes, features, majority) in streams {
-        let Some(path) = shared(&format!("data/{name}")) else {
-            return;
-        };
+        let Some(path) = data(name) else { continue };
         for (learner, limit) in [("ogd", 2000), ("folklore", 2000)] {
             let limit = if classes > 10 && learner == "folklore" { 500 } else { limit };
             let ran =
@@ -51,7 +51,7 @@ fn every_stream_is_learnt() {
 fn boosting_beats_its_weak_learner_and_lines() {
     let folder = Folder::new();
     for (name, target) in [("segment.scale.libsvm.gz", 0.06), ("vehicle.scale.libsvm.gz", 0.36)] {
-        let Some(path) = shared(&format!("data/{name}")) else { return };
+        let Some(path) = data(name) else { continue };
         let error = |options: &str| {
             let summary = folder.summary(&format!("{} {options}", path.display()));
             summary["error_rate"].as_f64().unwrap()

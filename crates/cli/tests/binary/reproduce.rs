@@ -1,26 +1,20 @@
 //! `noregret reproduce`: what the papers claim comes out.
 
+use noregret_testdata::data;
+
 use crate::util::Folder;
 
-fn shared() -> std::path::PathBuf {
-    std::env::var_os("NOREGRET_SHARED").map_or_else(
-        || concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared").into(),
-        std::path::PathBuf::from,
-    )
-}
-
-/// Makes the figure `name` and looks at what is left behind.
-fn reproduce(name: &str) {
+/// Makes the figure `name`, which can use the data sets `files`, and looks at what is left behind.
+fn reproduce(name: &str, files: &[&str]) {
     let folder = Folder::new();
-    let data = shared().join("data");
     let mut arguments = format!("reproduce {name} --quick");
-    if data.exists() {
-        arguments += &format!(" --data {}", data.display());
-    } else {
-        eprintln!("skipped: the parts of {name} that need {}", data.display());
-        if name == "gaf-fig1" {
-            return;
-        }
+    let there: Vec<_> = files.iter().filter_map(|file| data(file)).collect();
+    if name == "gaf-fig1" && there.len() < files.len() {
+        // There is no part of it without them.
+        return;
+    }
+    if let Some(folder) = there.first().and_then(|path| path.parent()) {
+        arguments += &format!(" --data {}", folder.display());
     }
     let ran = folder.run(&arguments).succeeded();
     assert!(ran.stdout.lines().count() >= 3 && !ran.stdout.contains("FAILS"), "{}", ran.stdout);
@@ -37,52 +31,52 @@ fn reproduce(name: &str) {
 
 #[test]
 fn loss_family() {
-    reproduce("soba-fig1");
+    reproduce("soba-fig1", &[]);
 }
 
 #[test]
 fn surrogate_gap() {
-    reproduce("gaptron-gap");
+    reproduce("gaptron-gap", &[]);
 }
 
 #[test]
 fn counterexample() {
-    reproduce("folklore-counterexample");
+    reproduce("folklore-counterexample", &[]);
 }
 
 #[test]
 fn prediction_functions() {
-    reproduce("aioli-fig1");
+    reproduce("aioli-fig1", &[]);
 }
 
 #[test]
 #[ignore = "slow: a minute"]
 fn adversarial_stream() {
-    reproduce("aioli-fig2");
+    reproduce("aioli-fig2", &[]);
 }
 
 #[test]
 #[ignore = "slow: every learner, some of them with exact solvers"]
 fn all_bounds() {
-    reproduce("bounds");
+    reproduce("bounds", &[]);
 }
 
 #[test]
 #[ignore = "slow: minutes"]
 fn bandit_learners() {
-    reproduce("soba-fig2");
+    reproduce("soba-fig2", &["covtype.scale01.libsvm.gz", "reuters4_sub.libsvm.gz"]);
 }
 
 #[test]
 #[ignore = "slow: minutes"]
 fn gaptron_against_the_others() {
-    reproduce("gaptron-compare");
+    reproduce("gaptron-compare", &["covtype.scale01.libsvm.gz", "reuters4_sub.libsvm.gz"]);
 }
 
 #[test]
 #[ignore = "slow: minutes"]
 fn tuned_over_grids() {
-    reproduce("gaf-fig1");
+    reproduce("gaf-fig1", &["vehicle.scale.libsvm.gz", "shuttle.scale.libsvm.gz", "segment.scale.libsvm.gz"]);
 }
 
 #[test]

@@ -2,28 +2,27 @@
 
 use serde_json::{Value, json};
 
-use crate::util::{Folder, shared};
+use noregret_testdata::vector;
+
+use crate::util::Folder;
 
 /// Replays a reference trace and compares what was predicted before each update.
-fn replay(file: &str, settings: impl Fn(&Value) -> String) {
-    let Some(path) = shared(&format!("vectors/{file}")) else {
-        return;
-    };
-    let reference: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+fn replay(name: &str, settings: impl Fn(&Value) -> String) {
+    let reference = vector(name);
     let (data, expected) = (&reference["data"], &reference["expected"]);
     let list = |value: &Value| value.as_array().unwrap().clone();
     let rows = list(&data["x"]).into_iter().zip(list(&data["y"]));
     let input: String = rows.map(|(x, y)| format!("{}\n", json!({"x": x, "y": y}))).collect();
     let ran = Folder::new().run_with(&format!("trace {}", settings(&reference["params"])), input).succeeded();
     let rounds = ran.objects();
-    assert_eq!(rounds.len(), list(&expected["loss"]).len(), "{file}");
+    assert_eq!(rounds.len(), list(&expected["loss"]).len(), "{name}");
     let near = |mine: &Value, theirs: &Value| {
         let (mine, theirs) = (mine.as_f64().unwrap(), theirs.as_f64().unwrap());
         (mine - theirs).abs() <= 1e-9 * (1.0 + theirs.abs())
     };
     for (at, round) in rounds.iter().enumerate() {
         assert_eq!(round["t"], at + 1);
-        assert!(near(&round["loss"], &expected["loss"][at]), "{file}, round {}: {round}", at + 1);
+        assert!(near(&round["loss"], &expected["loss"][at]), "{name}, round {}: {round}", at + 1);
         for (mine, theirs) in [("p", "probs"), ("scores", "logits")] {
             let (mine, theirs) = (list(&round[mine]), list(&expected[theirs][at]));
             assert_eq!(mine.len(), theirs.len());
@@ -31,22 +30,22 @@ fn replay(file: &str, settings: impl Fn(&Value) -> String) {
             let of =
                 |logits: &[Value], k: usize| json!(logits[k].as_f64().unwrap() - logits[0].as_f64().unwrap());
             let equal = (0..mine.len()).all(|k| near(&of(&mine, k), &of(&theirs, k)));
-            assert!(equal, "{file}, round {}: {mine:?} is not {theirs:?}", at + 1);
+            assert!(equal, "{name}, round {}: {mine:?} is not {theirs:?}", at + 1);
         }
     }
 }
 
 #[test]
 fn folklore_and_ogd_follow_the_reference() {
-    for file in ["folklore_T50_d3_K2.json", "folklore_T60_d5_K4_safe.json"] {
-        replay(file, |params| {
+    for name in ["folklore_T50_d3_K2", "folklore_T60_d5_K4_safe"] {
+        replay(name, |params| {
             format!(
                 "--learner folklore --set classes={} --set features={} --set norm={} --set radius={} --set regularization={} --set curvature={}",
                 params["K"], params["d"], params["B"], params["R"], params["lam"], params["gamma"]
             )
         });
     }
-    replay("ogd_fro_sqrt.json", |params| {
+    replay("ogd_fro_sqrt", |params| {
         format!(
             "--learner ogd --set classes={} --set features={} --set norm={} --set radius={} --set rate={} --set schedule=sqrt --set ball=frobenius",
             params["K"], params["d"], params["B"], params["R"], params["eta0"]
@@ -176,12 +175,6 @@ fn bandit_settings_and_numbers_are_checked() {
     fails("--learner gaptron-hinge --set mode=half", "", 1, "mode = half: must be one of full, bandit");
 }
 
-/// The reference `name`, if it is shared.
-fn reference(name: &str) -> Option<Value> {
-    let path = shared(&format!("vectors/{name}.json"))?;
-    Some(serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
-}
-
 /// Whether all numbers of two lists, nested or not, are near.
 fn near(mine: &Value, theirs: &Value) -> bool {
     match (mine, theirs) {
@@ -197,7 +190,7 @@ fn near(mine: &Value, theirs: &Value) -> bool {
 
 #[test]
 fn adahedge_follows_the_reference() {
-    let Some(reference) = reference("adahedge_uniform") else { return };
+    let reference = vector("adahedge_uniform");
     let rounds = reference["rounds"].as_array().unwrap();
     let input: String =
         rounds.iter().map(|round| format!("{}\n", json!({"losses": round["loss"]}))).collect();
@@ -213,7 +206,7 @@ fn adahedge_follows_the_reference() {
 
 #[test]
 fn abstention_follows_the_reference() {
-    let Some(reference) = reference("abstain_binary") else { return };
+    let reference = vector("abstain_binary");
     let rounds = reference["rounds"].as_array().unwrap();
     let row = |r: &Value| json!({"experts": r["expert"], "y": r["y"], "u": r["u"], "cost": r["cost"]});
     let input: String = rounds.iter().map(|round| format!("{}\n", row(round))).collect();
@@ -231,7 +224,7 @@ fn abstention_follows_the_reference() {
 
 #[test]
 fn boosting_follows_the_reference() {
-    let Some(reference) = reference("adaboost_olmpp") else { return };
+    let reference = vector("adaboost_olmpp");
     let params = &reference["params"];
     let folder = Folder::with("candidates.json", params["candidates"].to_string());
     let rounds = reference["rounds"].as_array().unwrap();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -164,15 +164,4 @@ pub(crate) fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
     encoder.write_all(bytes.as_ref()).unwrap();
     encoder.finish().unwrap()
-}
-
-/// The folder that data sets and reference traces are shared in, if it is there.
-pub(crate) fn shared(what: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let path = std::env::var_os("NOREGRET_SHARED").map_or_else(beside, PathBuf::from).join(what);
-    if !path.exists() {
-        eprintln!("skipped: {what} is not shared beside the repository; NOREGRET_SHARED can name the folder");
-        return None;
-    }
-    Some(path)
 }

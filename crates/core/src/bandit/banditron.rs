@@ -1,12 +1,13 @@
 //! # Banditron: the Perceptron with bandit feedback
 //!
-//! Plays the best class, mixed with a uniformly random one, and takes the Perceptron's step with the label replaced by
-//! an unbiased estimate from the played one.
+//! Plays the best class, mixed with a uniformly random one, and takes the Perceptron's step with the label
+//! replaced by an unbiased estimate from the played one.
 //!
 //! ## Reference
 //!
-//! Sham M. Kakade, Shai Shalev-Shwartz, Ambuj Tewari, *Efficient Bandit Algorithms for Online Multiclass Prediction*,
-//! ICML 2008: Algorithm 1, Theorem 2. `references.bib`: `kakade2008banditron`.
+//! Sham M. Kakade, Shai Shalev-Shwartz, Ambuj Tewari, *Efficient Bandit Algorithms for Online Multiclass
+//! Prediction*, ICML 2008: Algorithm 1, Theorem 2. `references.bib`: `kakade2008banditron`; theory: bandit
+//! 1.1.
 //!
 //! ## Symbols
 //!
@@ -17,22 +18,27 @@
 //! | $\hat y_t$, $\tilde y_t$ | `greedy`, `label` | best class, played class |
 //! | $P(\tilde y)$ | `probability` | with which it was played |
 //!
-//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\,e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y \sim p, \tag{1} $$
-//! $$ W \mathrel{+}= \big(\tfrac{1[\tilde y = y]}{p_{\tilde y}}\, e_{\tilde y} - e_{\hat y}\big)\,x^\top. \tag{2} $$
+//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\,e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y
+//!    \sim p, \tag{1} $$
+//! $$ W \mathrel{+}= \big(\tfrac{1[\tilde y = y]}{p_{\tilde y}}\, e_{\tilde y} - e_{\hat y}\big)\,x^\top.
+//!    \tag{2} $$
 //!
-//! In expectation (2) is the Perceptron's $(e_y - e_{\hat y})\,x^\top$. For $\gamma \le 1/2$ and every $U$ with total hinge loss
-//! $H$, the expected mistakes of the best class satisfy $M_g \le H + X\lVert U \rVert\sqrt{2(\tfrac K\gamma M_g + \gamma T)}$, and
-//! those that are played $M \le M_g + \gamma T$ ([`crate::bounds::banditron`]).
+//! In expectation (2) is the Perceptron's $(e_y - e_{\hat y})\,x^\top$. For $\gamma \le 1/2$ and every $U$
+//! with total hinge loss $H$, the expected mistakes of the best class satisfy
+//! $M_g \le H + X\lVert U \rVert\sqrt{2(\tfrac K\gamma M_g + \gamma T)}$, and those that are played
+//! $M \le M_g + \gamma T$ ([`crate::bounds::banditron`]).
 //!
 //! ## Deviations
 //!
-//! * The default rate is the order of the theorem's, $(K/T)^{1/3}$, and at most 1/2; 1/20 where $T$ is unknown.
-//! * Late feedback takes the row from the class that was greedy then, with the probability of then: the step is
-//!   unbiased for the Perceptron's step of that time.
+//! * The default rate is the order of the theorem's, $(K/T)^{1/3}$, and at most 1/2; 1/20 where $T$ is
+//!   unknown.
+//! * Late feedback takes the row from the class that was greedy when the label was played, and uses the
+//!   probability of that time: the step is unbiased for the Perceptron's step of that time.
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `learn`; memory $Kd$ numbers, touched only where weights are non-zero.
+//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `learn`; memory $Kd$ numbers, touched only where weights are
+//! non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -169,8 +175,8 @@ mod tests {
     use super::*;
     use crate::testing::{Outcomes, linear_weights, unit_rows};
 
-    /// K = 2, d = 1, γ = 1/2: greedy is 0 at first, p = (3/4, 1/4). Class 1, played rightly: W = (-1, 4). At x = 1 greedy is
-    /// 1, p = (1/4, 3/4); it is wrong: W_1 loses x and nobody gains, W = (-1, 3).
+    /// K = 2, d = 1, γ = 1/2: greedy is 0 at first, p = (3/4, 1/4). Class 1, played rightly: W = (-1, 4). At
+    /// x = 1 greedy is 1, p = (1/4, 3/4); it is wrong: W_1 loses x, no row gains, W = (-1, 3).
     #[test]
     fn two_rounds_by_hand() {
         let params = BanditronParams { exploration: Some(0.5), ..Default::default() };

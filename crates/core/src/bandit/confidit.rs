@@ -1,12 +1,14 @@
 //! # Confidit: upper confidence bounds on linear margins
 //!
-//! Plays the class whose estimated margin plus a confidence width is largest: no randomness, exploration by optimism.
-//! Every class has its own ridge regression on the rows for which it was played, with targets $\pm1$.
+//! Plays the class whose estimated margin plus a confidence width is largest: no randomness, exploration by
+//! optimism. Every class has its own ridge regression on the rows for which it was played, with targets
+//! $\pm1$.
 //!
 //! ## Reference
 //!
-//! Koby Crammer, Claudio Gentile, *Multiclass Classification with Bandit Feedback Using Adaptive Regularization*, Machine
-//! Learning 90, 2013: Algorithm 1, Theorem 1. `references.bib`: `crammer2013confidit`.
+//! Koby Crammer, Claudio Gentile, *Multiclass Classification with Bandit Feedback Using Adaptive
+//! Regularization*, Machine Learning 90, 2013: Algorithm 1, Theorem 1. `references.bib`:
+//! `crammer2013confidit`; theory: bandit 4.3.
 //!
 //! ## Symbols
 //!
@@ -18,22 +20,24 @@
 //! | $\eta$ | `width` | confidence width |
 //!
 //! $$ \tilde y = \arg\max_k w_k^\top x + \sqrt{\eta\, x^\top A_k^{-1} x}, \tag{1} $$
-//! $$ A_{\tilde y} \mathrel{+}= xx^\top, \quad b_{\tilde y} \mathrel{\pm}= x \ (+ \text{ if right}), \quad w = A^{-1} b. \tag{2} $$
+//! $$ A_{\tilde y} \mathrel{+}= xx^\top, \quad b_{\tilde y} \mathrel{\pm}= x \ (+ \text{ if right}), \quad w =
+//!    A^{-1} b. \tag{2} $$
 //!
-//! Under the noise model, with unit rows and the paper's width, the regret is $O(K\sqrt{dT}\ln T)$; nothing is known for
-//! adversarial labels.
+//! Under the noise model, with unit rows and the paper's width, the regret is $O(K\sqrt{dT}\ln T)$; nothing
+//! is known for adversarial labels.
 //!
 //! ## Deviations
 //!
-//! * The paper clips the margins to $[-\alpha, 1]$ and derives the width from the data; this is the form with a tuned
-//!   constant width that public implementations use.
+//! * The paper clips the margins to $[-\alpha, 1]$ and derives the width from the data; this is the form with
+//!   a tuned constant width that public implementations use.
 //! * `confidit-diag` keeps the diagonals.
 //! * The scores of a decision are the optimistic ones of (1); its distribution is all on the played class.
 //! * Late feedback updates the class that was played at the time, whatever would be played now.
 //!
 //! ## Cost
 //!
-//! Full: `predict` $2Kd^2$, `learn` $d^2$ flops, memory $Kd^2$ numbers. Diagonal: $O(K\,\mathrm{nnz}(x))$, memory $3Kd$ numbers.
+//! Full: `predict` $2Kd^2$, `learn` $d^2$ flops, memory $Kd^2$ numbers. Diagonal: $O(K\,\mathrm{nnz}(x))$,
+//! memory $3Kd$ numbers.
 
 use std::fmt::Debug;
 
@@ -268,8 +272,8 @@ mod tests {
     use super::*;
     use crate::testing::assert_close;
 
-    /// K = 2, d = 1, α = 1, η = 1: A = 4. At x = 1 both bounds are √(1/4): class 0. It is wrong: A_0 = 5, b_0 = -1,
-    /// w_0 = -1/5, bound -1/5 + √(1/5). Class 1 is played, rightly: A_1 = 5, w_1 = 1/5.
+    /// K = 2, d = 1, α = 1, η = 1: A = 4. At x = 1 both bounds are √(1/4): class 0. It is wrong: A_0 = 5, b_0 =
+    /// -1, w_0 = -1/5, bound -1/5 + √(1/5). Class 1 is played, rightly: A_1 = 5, w_1 = 1/5.
     #[test]
     fn two_rounds_by_hand() {
         fn check<R: Ridge>() {

@@ -1,12 +1,14 @@
 //! # EXP4: exponential weights over policies
 //!
-//! Weighs a fixed set of policies by what they would have lost, as estimated from the played labels. The policies here are
-//! random linear predictors: a toy, for tests and teaching. Good linear predictors are exponentially rare among random ones.
+//! Weighs a fixed set of policies by what they would have lost, as estimated from the played labels. The
+//! policies here are random linear predictors: a toy, for tests and teaching. Good linear predictors are
+//! exponentially rare among random ones.
 //!
 //! ## Reference
 //!
-//! Peter Auer, Nicolò Cesa-Bianchi, Yoav Freund, Robert E. Schapire, *The Nonstochastic Multiarmed Bandit Problem*, SIAM
-//! Journal on Computing 32, 2002: section 7, in its form for losses. `references.bib`: `auer2002exp4`.
+//! Peter Auer, Nicolò Cesa-Bianchi, Yoav Freund, Robert E. Schapire, *The Nonstochastic Multiarmed Bandit
+//! Problem*, SIAM Journal on Computing 32, 2002: section 7, in its form for losses. `references.bib`:
+//! `auer2002exp4`; theory: bandit 5.1.
 //!
 //! ## Symbols
 //!
@@ -17,11 +19,13 @@
 //! | $\eta$ | `rate` | learning rate |
 //! | $\gamma$ | `exploration` | rate of uniform play |
 //!
-//! $$ q_k = \sum_{i: \pi_i(x) = k} e^{-\eta L_i} \Big/ \sum_i e^{-\eta L_i}, \quad p = (1 - \gamma)\,q + \tfrac\gamma K 1, \tag{1} $$
-//! $$ \text{if } \tilde y \ne y: \quad L_i \mathrel{+}= 1/p_{\tilde y} \text{ for every } i \text{ with } \pi_i(x) = \tilde y. \tag{2} $$
+//! $$ q_k = \sum_{i: \pi_i(x) = k} e^{-\eta L_i} \Big/ \sum_i e^{-\eta L_i}, \quad p = (1 - \gamma)\,q +
+//!    \tfrac\gamma K 1, \tag{1} $$
+//! $$ \text{if } \tilde y \ne y: \quad L_i \mathrel{+}= 1/p_{\tilde y} \text{ for every } i \text{ with }
+//!    \pi_i(x) = \tilde y. \tag{2} $$
 //!
-//! With $M$ policies, $\gamma = 0$ and $\eta = \sqrt{2\ln M/(KT)}$ the expected mistakes exceed those of the best policy by at
-//! most $\sqrt{2KT\ln M}$ ([`crate::bounds::exp4`]).
+//! With $M$ policies, $\gamma = 0$ and $\eta = \sqrt{2\ln M/(KT)}$ the expected mistakes exceed those of the
+//! best policy by at most $\sqrt{2KT\ln M}$ ([`crate::bounds::exp4`]).
 //!
 //! ## Deviations
 //!

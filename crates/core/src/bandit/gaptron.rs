@@ -1,13 +1,14 @@
 //! # Gaptron with bandit feedback
 //!
-//! Gaptron where the label is known only after a right guess: the gradient is weighted by the inverse probability of
-//! the played class, which a least rate of uniform play keeps within bounds. Its regret is $O(\sqrt T)$ against the surrogate
-//! loss, with first-order time and memory.
+//! Gaptron where the label is known only after a right guess: the gradient is weighted by the inverse
+//! probability of the played class, which a least rate of uniform play keeps within bounds. Its regret is
+//! $O(\sqrt T)$ against the surrogate loss, with first-order time and memory.
 //!
 //! ## Reference
 //!
 //! Dirk van der Hoeven, *Exploiting the Surrogate Gap in Online Multiclass Classification*, NeurIPS 2020,
-//! arXiv:2007.12618: Algorithm 1, Theorems 4 to 6. `references.bib`: `vanderhoeven2020gaptron`.
+//! arXiv:2007.12618: Algorithm 1, Theorems 4 to 6. `references.bib`: `vanderhoeven2020gaptron`; theory:
+//! gaptron 1.1, 2.3.
 //!
 //! ## Symbols
 //!
@@ -22,30 +23,34 @@
 //! | $p'_t$ | `distribution` | the distribution that the played class is drawn from |
 //!
 //! $$ s = W_t x_t, \quad \hat y = \arg\max_k s_k, \quad
-//!    p' = (1 - \max(a, \gamma))\,e_{\hat y} + \max(a, \gamma)\,\tfrac1K 1, \quad \tilde y \sim p', \tag{1} $$
-//! $$ W_{t+1} = \Pi\big(W_t - \eta \tfrac{1[\tilde y = y]}{p'_y}\,c_t x_t^\top\big), \quad c_t = \nabla_s \ell(s, y_t), \tag{2} $$
-//! $$ \text{unknown } T: \quad \gamma_t = \min(1, c/\sqrt t), \quad \eta_t = \min(\eta_{t-1}, \eta(\gamma_t, X_t)). \tag{3} $$
+//! p' = (1 - \max(a, \gamma))\,e_{\hat y} + \max(a, \gamma)\,\tfrac1K 1, \quad \tilde y \sim p', \tag{1} $$
+//! $$ W_{t+1} = \Pi\big(W_t - \eta \tfrac{1[\tilde y = y]}{p'_y}\,c_t x_t^\top\big), \quad c_t = \nabla_s
+//!    \ell(s, y_t), \tag{2} $$
+//! $$ \text{unknown } T: \quad \gamma_t = \min(1, c/\sqrt t), \quad \eta_t = \min(\eta_{t-1}, \eta(\gamma_t,
+//!    X_t)). \tag{3} $$
 //!
-//! With $\eta$ at most [`Surrogate::bandit_rate`](crate::loss::gap::Surrogate::bandit_rate), for every $U$ in the ball:
-//! $\mathbb{E} M \le \sum_t \ell_t(U) + D^2/(2\eta) + \gamma T(K-1)/K$; with (3),
+//! With $\eta$ at most [`Surrogate::bandit_rate`](crate::loss::gap::Surrogate::bandit_rate), for every $U$ in
+//! the ball: $\mathbb{E} M \le \sum_t \ell_t(U) + D^2/(2\eta) + \gamma T(K-1)/K$; with (3),
 //! $2D^2/\eta_T + \sum_t \gamma_t (K-1)/K$ ([`crate::bounds::gaptron_any_horizon`]).
 //!
 //! ## Deviations
 //!
-//! * The theorem for logistic loss rests on a lower bound of $p'_y$ that fails for the distribution (1). The default
-//!   rate uses the true one, $\max(\gamma, a_0)/K$ with $a_0 = (K-1)/(K-1+e^{\sqrt2DX})$.
-//! * The table's $\gamma$ for logistic loss lacks $D$, and its $\gamma$ and $\eta$ for smooth hinge loss are not those of the proof:
-//!   the proofs' are the defaults.
-//! * (3) is not in the paper. $c$ is the theorem's $\gamma\sqrt T$. Where `radius` is unknown, $X_t$ is the largest norm so far.
+//! * The theorem for logistic loss rests on a lower bound of $p'_y$ that fails for the distribution (1). The
+//!   default rate uses the true one, $\max(\gamma, a_0)/K$ with $a_0 = (K-1)/(K-1+e^{\sqrt2DX})$.
+//! * The table's $\gamma$ for logistic loss lacks $D$, and its $\gamma$ and $\eta$ for smooth hinge loss are
+//!   not those of the proof: the proofs' are the defaults.
+//! * (3) is not in the paper. $c$ is the theorem's $\gamma\sqrt T$. Where `radius` is unknown, $X_t$ is the
+//!   largest norm so far.
 //! * $D$ has no theoretical default: `norm` is $10/X$.
-//! * The theorem's rates are safe and slow; hundred times larger ones do better in practice, without guarantee.
-//! * Late feedback takes the gradient at the scores that were played, weighs it with the probability of then, and
-//!   steps from the current weights: delayed gradient descent.
+//! * The theorem's rates are safe and slow; hundred times larger ones do better in practice, without
+//!   guarantee.
+//! * Late feedback takes the gradient at the scores that were played, weighs it with the probability of the
+//!   decision, and steps from the current weights: delayed gradient descent.
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict`, as much to `learn` from a right guess, nothing from a wrong one; memory $Kd$ numbers,
-//! touched only where weights are non-zero.
+//! $O(K\,\mathrm{nnz}(x))$ for `predict`, as much to `learn` from a right guess, nothing from a wrong one;
+//! memory $Kd$ numbers, touched only where weights are non-zero.
 
 use std::marker::PhantomData;
 
@@ -270,9 +275,9 @@ mod tests {
         BanditGaptron::new(params, problem, 0).expect("valid parameters")
     }
 
-    /// K = 2, X = D = 1, γ = 1/2, smooth: η = γ/(4K²X²) = 1/32. At W = 0 play is uniform; m = 0, h = 2, weight 2: a right
-    /// guess of class 0 at x = 1 gives W = (1/32)·2·2·(1, -1) = (1/8, -1/8). The lead 1/4 has a = 9/16 > γ. A wrong guess
-    /// changes nothing.
+    /// K = 2, X = D = 1, γ = 1/2, smooth: η = γ/(4K²X²) = 1/32. At W = 0 play is uniform; m = 0, h = 2,
+    /// weight 2: a right guess of class 0 at x = 1 gives W = (1/32)·2·2·(1, -1) = (1/8, -1/8). The lead 1/4
+    /// has a = 9/16 > γ. A wrong guess changes nothing.
     #[test]
     fn smooth_by_hand() {
         let params = GaptronParams {

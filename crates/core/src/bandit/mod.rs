@@ -1,27 +1,28 @@
 //! Learners that see whether the played label was right and nothing else (bandit feedback), one file each.
 //!
 //! A round is a [`Decision`](crate::prediction::Decision): written by
-//! [`predict`](crate::learner::BanditLearner::predict), completed by [`play`](crate::learner::BanditLearner::play), and given
-//! back to [`learn`](crate::learner::BanditLearner::learn) with one bit. It is plain data, and may come back late and in any
-//! order. Importance weights are those of the decision, whatever the learner has become since. The theorems are about
-//! feedback that arrives before the next row; late feedback is learnt from as follows.
+//! [`predict`](crate::learner::BanditLearner::predict), completed by
+//! [`play`](crate::learner::BanditLearner::play), and given back to
+//! [`learn`](crate::learner::BanditLearner::learn) with one bit. It is plain data, and may come back late and
+//! in any order. Importance weights are those of the decision, whatever the learner has become since. The
+//! theorems are about feedback that arrives before the next row; late feedback is learnt from as follows.
 //!
 //! | learner | learns from wrong guesses | late feedback |
 //! |---|---|---|
-//! | `banditron` | yes | takes the row from the class that was greedy then |
-//! | `confidit`, `confidit-diag` | yes | updates the class that was played then |
+//! | `banditron` | yes | takes the row from the class that was greedy at the decision |
+//! | `confidit`, `confidit-diag` | yes | updates the class that was played |
 //! | `bandit-reduction` | no | explore coin, scores and forecast of the decision: as exact as the base learner's own |
-//! | `exp4` | yes | weighted by the probability of then; policies do not change |
-//! | `soba-reduction` | no | margin of the current weights against the class that was greedy then |
+//! | `exp4` | yes | weighted by the probability of the decision; policies do not change |
+//! | `soba-reduction` | no | margin of the current weights against the class that was greedy at the decision |
 //! | `soba`, `soba-diag` | no | $\bar y$, $m$ and $z$ with the current weights; $\sum n m \ge 0$ stays true |
 //! | `gaptron-*` with `mode = bandit` | no | gradient at the scores that were played: delayed gradient descent |
 //! | `newtron`, `pnewtron` | yes | $q$ and $p$ of the decision, centred at the current weights |
 //!
-//! Classes and features may be added ([`grow`](crate::learner::BanditLearner::grow)) to `banditron`, `soba`, `soba-diag`, `gaptron-*`,
-//! and to `bandit-reduction` where its base can. The others decline.
+//! Classes and features may be added ([`grow`](crate::learner::BanditLearner::grow)) to `banditron`, `soba`,
+//! `soba-diag`, `gaptron-*`, and to `bandit-reduction` where its base can. The others decline.
 //!
-//! A round is counted when it is learnt. Where wrong guesses teach nothing, a message that is lost equals a wrong guess,
-//! except that adaptive exploration does not count the round.
+//! A round is counted when it is learnt. Where wrong guesses teach nothing, a message that is lost equals a
+//! wrong guess, except that adaptive exploration does not count the round.
 
 pub mod banditron;
 pub mod confidit;

@@ -1,12 +1,12 @@
 //! # Newtron and PNewtron: Newton steps with bandit feedback
 //!
-//! Online Newton steps on the logistic loss of scaled scores, with a gradient that is estimated from the played label;
-//! right and wrong guesses both teach. PNewtron keeps the diagonal of the matrix.
+//! Online Newton steps on the logistic loss of scaled scores, with a gradient that is estimated from the
+//! played label; right and wrong guesses both teach. PNewtron keeps the diagonal of the matrix.
 //!
 //! ## Reference
 //!
-//! Elad Hazan, Satyen Kale, *Newtron: an Efficient Bandit Algorithm for Online Multiclass Prediction*, NIPS 2011:
-//! Algorithm 1 and the experiments. `references.bib`: `hazan2011newtron`.
+//! Elad Hazan, Satyen Kale, *Newtron: an Efficient Bandit Algorithm for Online Multiclass Prediction*, NIPS
+//! 2011: Algorithm 1 and the experiments. `references.bib`: `hazan2011newtron`; theory: bandit 4.1, 4.2.
 //!
 //! ## Symbols
 //!
@@ -21,28 +21,33 @@
 //! | $\kappa_t$ | | $p_{\tilde y}$ after a right guess, else 1 |
 //!
 //! $$ q = \sigma(\alpha W x), \quad p = (1 - \gamma)\,q + \tfrac\gamma K 1, \quad \tilde y \sim p, \tag{1} $$
-//! $$ c = \frac{1 - q_{\tilde y}}{p_{\tilde y}}\Big(\tfrac1K 1 - e_{\tilde y}\Big) \text{ if } \tilde y = y, \quad
-//!    c = \frac{q_{\tilde y}}{p_{\tilde y}}\Big(e_{\tilde y} - \tfrac1K 1\Big) \text{ otherwise}; \qquad G = c \otimes x, \tag{2} $$
-//! $$ A \mathrel{+}= \kappa\beta GG^\top, \quad b \mathrel{+}= (1 - \kappa\beta\langle G, C \rangle)\,G, \quad
+//! $$ c = \frac{1 - q_{\tilde y}}{p_{\tilde y}}\Big(\tfrac1K 1 - e_{\tilde y}\Big) \text{ if } \tilde y = y,
+//!    \quad
+//! c = \frac{q_{\tilde y}}{p_{\tilde y}}\Big(e_{\tilde y} - \tfrac1K 1\Big) \text{ otherwise}; \qquad G = c
+//!    \otimes x, \tag{2} $$
+//! $$ A \mathrel{+}= \kappa\beta GG^\top, \quad b \mathrel{+}= (1 - \kappa\beta\langle G, C \rangle)\,G,
+//!    \quad
 //!    W = \arg\min_{\lVert W \rVert \le D} \tfrac12 W^\top AW + b^\top W, \tag{3} $$
 //!
 //! with $C = W$. In expectation $G$ is $(q - e_y) \otimes x$, the gradient of $\tfrac1\alpha\ln(1/q_y)$.
 //!
 //! ## Deviations
 //!
-//! * $\alpha = 10$, $\beta = 0.01$ and $D = 1$ are those of the paper's experiments, not of its theorem, whose regret
-//!   $O(K^3d\min(e^{4\alpha XD}\ln T, XDT^{2/3}))$ is an order of magnitude. The paper sweeps $\gamma$; 0.01 is the default.
-//! * `projection = scale` is the default of PNewtron, and `none` is offered; whether the paper projects PNewtron is unclear.
-//! * `centre = played` tosses a coin of probability $\gamma$ first and takes $C = 0$ where it came up, as public
-//!   implementations do: labels have the same distribution.
-//! * Late feedback takes $q$ and $p$ of the decision, so that the estimate stays unbiased for the gradient of then, and
-//!   the current weights for $C$.
+//! * $\alpha = 10$, $\beta = 0.01$ and $D = 1$ are those of the paper's experiments, not of its theorem,
+//!   whose regret $O(K^3d\min(e^{4\alpha XD}\ln T, XDT^{2/3}))$ is an order of magnitude. The paper sweeps
+//!   $\gamma$; 0.01 is the default.
+//! * `projection = scale` is the default of PNewtron, and `none` is offered; whether the paper projects
+//!   PNewtron is unclear.
+//! * `centre = played` tosses a coin of probability $\gamma$ first and takes $C = 0$ where it came up, as
+//!   public implementations do: labels have the same distribution.
+//! * Late feedback takes $q$ and $p$ of the decision, so that the estimate stays unbiased for the gradient of
+//!   then, and the current weights for $C$.
 //!
 //! ## Cost
 //!
-//! Newtron: `learn` $3K^2d^2$ flops, an active exact projection $\tfrac13K^3d^3$ for each of a few Newton steps; memory $K^2d^2$
-//! numbers, twice that with the exact projection. PNewtron: $O(K\,\mathrm{nnz}(x))$ a round ($O(Kd)$ with the exact projection),
-//! memory $3Kd$ numbers, touched only where rows are non-zero.
+//! Newtron: `learn` $3K^2d^2$ flops, an active exact projection $\tfrac13K^3d^3$ for each of a few Newton
+//! steps; memory $K^2d^2$ numbers, twice that with the exact projection. PNewtron: $O(K\,\mathrm{nnz}(x))$ a
+//! round ($O(Kd)$ with the exact projection), memory $3Kd$ numbers, touched only where rows are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::Features;
@@ -86,14 +91,14 @@ params! {
 }
 
 /// A [`Leader`] that makes a Newtron of its own name.
-pub trait Variant: Leader {
+pub trait NewtronVariant: Leader {
     /// The description.
     const ABOUT: About;
     /// The default projection.
     const PROJECTION: Projection;
 }
 
-impl Variant for FullLeader {
+impl NewtronVariant for FullLeader {
     const PROJECTION: Projection = Projection::Exact;
     const ABOUT: About = About {
         name: "newtron",
@@ -107,7 +112,7 @@ impl Variant for FullLeader {
     };
 }
 
-impl Variant for DiagonalLeader {
+impl NewtronVariant for DiagonalLeader {
     const PROJECTION: Projection = Projection::Scale;
     const ABOUT: About = About {
         name: "pnewtron",
@@ -115,7 +120,7 @@ impl Variant for DiagonalLeader {
         guarantee: "none: the theorem is about the full matrix",
         cost: "4 K nnz(x) flops a round",
         memory: "3 K d numbers",
-        ..<FullLeader as Variant>::ABOUT
+        ..<FullLeader as NewtronVariant>::ABOUT
     };
 }
 
@@ -135,10 +140,10 @@ pub struct Newtron<L> {
     coefficients: Vec<f64>,
 }
 
-impl<L: Variant> Algorithm for Newtron<L> {
+impl<L: NewtronVariant> Algorithm for Newtron<L> {
     type Params = NewtronParams;
 
-    const ABOUT: About = <L as Variant>::ABOUT;
+    const ABOUT: About = <L as NewtronVariant>::ABOUT;
 
     fn new(params: NewtronParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
@@ -246,11 +251,11 @@ mod tests {
     use super::*;
     use crate::testing::{Outcomes, assert_close, linear_weights, unit_rows};
 
-    /// With β = 0, D = 1 and no projection W is minus the sum of the estimates, whose expectation over all played labels is
-    /// (q - e_y) ⊗ x.
+    /// With β = 0, D = 1 and no projection W is minus the sum of the estimates, whose expectation over all
+    /// played labels is (q - e_y) ⊗ x.
     #[test]
     fn the_estimate_is_unbiased() {
-        fn check<L: Variant>(centre: Centre) {
+        fn check<L: NewtronVariant>(centre: Centre) {
             let (k, d) = (4, 3);
             let params = NewtronParams {
                 exploration: Some(0.3),
@@ -279,12 +284,13 @@ mod tests {
         check::<DiagonalLeader>(Centre::Played);
     }
 
-    /// K = 2, d = 1, x = 1, D = 1, γ = 1/2, β = 1/2. At W = 0, q = p = 1/2. Class 0, rightly played: G = (-1/2, 1/2), κβ = 1/4,
-    /// b = G. Full: A⁻¹G = G/(1 + 1/8), W = (4/9, -4/9); diagonal: A = 1 + 1/16, W = (8/17, -8/17). Wrongly: G = (1/2, -1/2),
-    /// κβ = 1/2. Full: W = -G/(1 + 1/4) = (-2/5, 2/5); diagonal: A = 1 + 1/8, W = (-4/9, 4/9).
+    /// K = 2, d = 1, x = 1, D = 1, γ = 1/2, β = 1/2. At W = 0, q = p = 1/2. Class 0, rightly played: G =
+    /// (-1/2, 1/2), κβ = 1/4, b = G. Full: A⁻¹G = G/(1 + 1/8), W = (4/9, -4/9); diagonal: A = 1 + 1/16, W =
+    /// (8/17, -8/17). Wrongly: G = (1/2, -1/2), κβ = 1/2. Full: W = -G/(1 + 1/4) = (-2/5, 2/5); diagonal: A =
+    /// 1 + 1/8, W = (-4/9, 4/9).
     #[test]
     fn a_round_by_hand() {
-        fn check<L: Variant>(right: f64, wrong: f64) {
+        fn check<L: NewtronVariant>(right: f64, wrong: f64) {
             let params = NewtronParams { exploration: Some(0.5), beta: Some(0.5), ..Default::default() };
             let learner = Newtron::<L>::new(params, Problem::new(2, 1), 0).expect("valid parameters");
             let mut at = Decision::default();

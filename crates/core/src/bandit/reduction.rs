@@ -1,12 +1,13 @@
 //! # The bandit reduction: any online logistic regression with bandit feedback
 //!
-//! Tosses a coin every round: heads, it plays a uniformly random class, and a right guess teaches the base learner; tails, it
-//! plays the base learner's forecast and learns nothing.
+//! Tosses a coin every round: heads, it plays a uniformly random class, and a right guess teaches the base
+//! learner; tails, it plays the base learner's forecast and learns nothing.
 //!
 //! ## Reference
 //!
-//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*, ALT 2022,
-//! arXiv:2110.03020: Algorithm 2, Theorem 4.1. `references.bib`: `agarwal2022folklore`.
+//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*,
+//! ALT 2022, arXiv:2110.03020: Algorithm 2, Theorem 4.1. `references.bib`: `agarwal2022folklore`; theory:
+//! bandit 6.1.
 //!
 //! ## Symbols
 //!
@@ -22,15 +23,16 @@
 //! $$ \text{if } Z \text{ and } \tilde y = y: \quad \mathcal A \text{ learns } (x, y). \tag{2} $$
 //!
 //! For every $U$ of $\mathcal A$'s ball, with log losses in nats:
-//! $\mathbb E M \le \sum_t \ell_t(U) + \tfrac K\gamma R(T) + \gamma T$ ([`crate::bounds::bandit_reduction`]), which
-//! $\gamma = \min(1, \sqrt{KR/T})$ makes $\sum_t \ell_t(U) + 2\sqrt{KTR}$.
+//! $\mathbb E M \le \sum_t \ell_t(U) + \tfrac K\gamma R(T) + \gamma T$ ([`crate::bounds::bandit_reduction`]),
+//! which $\gamma = \min(1, \sqrt{KR/T})$ makes $\sum_t \ell_t(U) + 2\sqrt{KTR}$.
 //!
 //! ## Deviations
 //!
 //! * The theorem as printed lacks the factor 2, and $\gamma$ is capped at 1.
-//! * $R(T)$ depends on the base learner; the default rate takes $R = Kd\ln(1 + T)$, the order of FOLKLORE's and of online
-//!   Newton steps', and 0.1 where $T$ is unknown.
-//! * The base learner learns from scores and forecast of the decision, so that late feedback is as exact as its own.
+//! * $R(T)$ depends on the base learner; the default rate takes $R = Kd\ln(1 + T)$, the order of FOLKLORE's
+//!   and of online Newton steps', and 0.1 where $T$ is unknown.
+//! * The base learner learns from scores and forecast of the decision, so that late feedback is as exact as
+//!   its own.
 //!
 //! ## Cost
 //!
@@ -257,7 +259,8 @@ impl BanditLearner for BanditReduction {
         self.base.grow(classes, features)
     }
 
-    /// Theorem 4.1 with the base learner's bound on the rounds that reached it, of which the theorem takes the expectation.
+    /// Theorem 4.1 with the base learner's bound on the rounds that reached it, of which the theorem takes
+    /// the expectation.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let base = self.base.about().name;
         let (norm, bound) = match self.base.guarantee() {
@@ -301,7 +304,7 @@ mod tests {
     use crate::full::folklore::{Folklore, FolkloreParams};
     use crate::kernel::curvature::Curvature;
     use crate::learner::{OnlineLearner, Predictor};
-    use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
+    use crate::testing::{assert_close, count, items, number, numbers, vector};
 
     fn values(pairs: &[(&str, &str)]) -> Values {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect()
@@ -326,7 +329,7 @@ mod tests {
 
     #[test]
     fn reference_trace() {
-        let Some(reference) = shared_vector("bandit_reduction_gauss") else { return };
+        let reference = vector("bandit_reduction_gauss");
         let params = &reference["params"];
         let set = |name: &str, key: &str| (name.to_owned(), Value::from(number(&params[key])));
         let values = Values::from([

@@ -1,13 +1,14 @@
 //! # SOBA: the second-order bandit algorithm
 //!
-//! The second-order Perceptron with bandit feedback: plays the best class, mixed with a uniformly random one, and learns
-//! from right guesses only. Its regret is $\tilde O(\sqrt T)$ against a family of losses between hinge and squared hinge,
-//! all at once.
+//! The second-order Perceptron with bandit feedback: plays the best class, mixed with a uniformly random one,
+//! and learns from right guesses only. Its regret is $\tilde O(\sqrt T)$ against a family of losses between
+//! hinge and squared hinge, all at once.
 //!
 //! ## Reference
 //!
-//! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T)
-//! Regret*, ICML 2017: Algorithm 1, Theorems 2 and 6. `references.bib`: `beygelzimer2017soba`.
+//! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with
+//! Õ(√T) Regret*, ICML 2017: Algorithm 1, Theorems 2 and 5. `references.bib`: `beygelzimer2017soba`; theory:
+//! bandit 2.1, 2.3, 2.4.
 //!
 //! ## Symbols
 //!
@@ -22,28 +23,31 @@
 //!
 //! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma_t)\,e_{\hat y} + \tfrac{\gamma_t}{K} 1, \quad
 //!    \gamma_t = \gamma \ \text{or}\ \min(1, \sqrt{K(1 + S_q)/t}), \tag{1} $$
-//! $$ \text{if } \tilde y = y:\quad g = \tfrac{1}{p_y}(e_{\bar y} - e_y) \otimes x, \quad z = \sqrt{p_y}\,g, \quad
+//! $$ \text{if } \tilde y = y:\quad g = \tfrac{1}{p_y}(e_{\bar y} - e_y) \otimes x, \quad z = \sqrt{p_y}\,g,
+//!    \quad
 //!    m = \frac{\langle W, z \rangle^2 + 2\langle W, g \rangle}{1 + z^\top A^{-1} z}, \tag{2} $$
 //! $$ n = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m \ge 0; \qquad A \mathrel{+}= n z z^\top, \quad
 //!    \theta \mathrel{-}= n g. \tag{3} $$
 //!
-//! For a fixed $\gamma$, every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with $L_\eta$ its total
-//! $\eta$-loss, $\mathbb{E}M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{K}{\gamma\eta(2-\eta)}\mathbb{E}S_q +
-//! \gamma T$, and $S_q \le dK\ln(1 + 2X^2T/(adK))$. The learner knows neither $\eta$ nor $U$.
+//! For a fixed $\gamma$, every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with
+//! $L_\eta$ its total $\eta$-loss,
+//! $\mathbb{E}M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{K}{\gamma\eta(2-\eta)}\mathbb{E}S_q + \gamma T$,
+//! and $S_q \le dK\ln(1 + 2X^2T/(adK))$. The learner knows neither $\eta$ nor $U$.
 //!
 //! ## Deviations
 //!
 //! * The matrix is inverted as it grows; $m$ uses $A$ before the round and $S_q$ after it, as the proofs do.
 //! * `soba-diag` keeps the diagonal of $A$ and has no theorem.
-//! * The theorem's rate is the default, adaptive where $T$ is unknown; on real data much smaller ones (about 1 %) do better.
-//! * Late feedback is learnt from as if the row came now: $\bar y$, $m$ and $z$ with the current weights and the
-//!   probability of the decision, so that $\sum n m \ge 0$ stays true.
+//! * The theorem's rate is the default, adaptive where $T$ is unknown; on real data much smaller ones (about
+//!   1 %) do better.
+//! * Late feedback is learnt from as if the row came now: $\bar y$, $m$ and $z$ with the current weights and
+//!   the probability of the decision, so that $\sum n m \ge 0$ stays true.
 //!
 //! ## Cost
 //!
-//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `learn` from a right guess, full: $4Kd^2$ to weigh it and $K^2d^2$ (amortised by the
-//! blocked engine) to update, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$, memory $3Kd$ numbers, touched only
-//! where rows are non-zero. A wrong guess costs nothing.
+//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `learn` from a right guess, full: $4Kd^2$ to weigh it and $K^2d^2$
+//! (amortised by the blocked engine) to update, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$,
+//! memory $3Kd$ numbers, touched only where rows are non-zero. A wrong guess costs nothing.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -74,12 +78,12 @@ params! {
 }
 
 /// A [`Metric`] that makes a SOBA of its own name.
-pub trait Variant: Metric {
+pub trait SobaVariant: Metric {
     /// The description.
     const ABOUT: About;
 }
 
-impl Variant for FullMetric {
+impl SobaVariant for FullMetric {
     const ABOUT: About = About {
         name: "soba",
         summary: "second-order bandit learner of margins: the second-order Perceptron, told only if it was right",
@@ -92,14 +96,14 @@ impl Variant for FullMetric {
     };
 }
 
-impl Variant for DiagonalMetric {
+impl SobaVariant for DiagonalMetric {
     const ABOUT: About = About {
         name: "soba-diag",
         summary: "SOBA with a diagonal matrix, for many features",
         guarantee: "none: the theorem is about the full matrix",
         cost: "2 K nnz(x) flops a round",
         memory: "3 K d numbers",
-        ..<FullMetric as Variant>::ABOUT
+        ..<FullMetric as SobaVariant>::ABOUT
     };
 }
 
@@ -135,10 +139,10 @@ impl<M: Metric> Soba<M> {
     }
 }
 
-impl<M: Variant> Algorithm for Soba<M> {
+impl<M: SobaVariant> Algorithm for Soba<M> {
     type Params = SobaParams;
 
-    const ABOUT: About = <M as Variant>::ABOUT;
+    const ABOUT: About = <M as SobaVariant>::ABOUT;
 
     fn new(params: SobaParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
@@ -176,7 +180,7 @@ impl<M: Variant> Algorithm for Soba<M> {
     }
 }
 
-impl<M: Variant> BanditLearner for Soba<M> {
+impl<M: SobaVariant> BanditLearner for Soba<M> {
     fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -253,9 +257,9 @@ mod tests {
     use crate::rng::Rng;
     use crate::testing::{assert_close, linear_weights, quadratic, unit_rows};
 
-    /// Plays `rounds` rounds of noisy linear labels, feedback `delay` rounds late and in reversed blocks; `check` sees the
-    /// learner, the row, what was decided, and whether it was right, after every update.
-    fn run<M: Variant>(
+    /// Plays `rounds` rounds of noisy linear labels, feedback `delay` rounds late and in reversed blocks;
+    /// `check` sees the learner, the row, what was decided, and whether it was right, after every update.
+    fn run<M: SobaVariant>(
         params: SobaParams,
         (k, d): (usize, usize),
         rounds: usize,
@@ -284,9 +288,9 @@ mod tests {
         SobaParams { exploration: Some(exploration), regularization: Some(0.7), ..Default::default() }
     }
 
-    /// Spec: the sum of margins never falls below 0, W is A⁻¹θ with columns of sum 0, wrong guesses change nothing,
-    /// right guesses of a class that was not greedy always update, and θᵀA⁻¹θ <= Σ gᵀA_t⁻¹g on every path, also where
-    /// feedback is late and out of order.
+    /// The sum of margins never falls below 0, W is A⁻¹θ with columns of sum 0, wrong guesses change
+    /// nothing, right guesses of a class that was not greedy always update, and θᵀA⁻¹θ <= Σ gᵀA_t⁻¹g on every
+    /// path, also where feedback is late and out of order.
     #[test]
     fn facts_of_the_full_version() {
         let (k, d, a) = (3, 3, 0.7);
@@ -336,7 +340,8 @@ mod tests {
         }
     }
 
-    /// Over all played labels E[n z zᵀ] is the outer product of (e_ȳ - e_y) ⊗ x: z carries p^{-1/2} with probability p.
+    /// Over all played labels E[n z zᵀ] is the outer product of (e_ȳ - e_y) ⊗ x: z carries p^{-1/2} with
+    /// probability p.
     #[test]
     fn learning_is_weighted_by_the_inverse_probability() {
         let (k, d, a) = (3, 2, 2.0);

@@ -1,13 +1,14 @@
 //! # SOBA by reduction to online Newton steps
 //!
-//! Bandit multiclass learning by a learner of exp-concave losses: mistakes that exploration happens to repair are sent to
-//! it as importance-weighted quadratic losses of the margin. A second way to $\tilde O(\sqrt T)$ regret, weaker than SOBA: one
-//! loss, known norms, no margin updates.
+//! Bandit multiclass learning by a learner of exp-concave losses: mistakes that exploration happens to repair
+//! are sent to it as importance-weighted quadratic losses of the margin. A second way to $\tilde O(\sqrt T)$
+//! regret, weaker than SOBA: one loss, known norms, no margin updates.
 //!
 //! ## Reference
 //!
-//! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T)
-//! Regret*, ICML 2017: appendix E. `references.bib`: `beygelzimer2017soba`; the oracle `hazan2007ons`.
+//! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with
+//! Õ(√T) Regret*, ICML 2017: appendix E. `references.bib`: `beygelzimer2017soba`; the oracle `hazan2007ons`;
+//! theory: bandit 3.1.
 //!
 //! ## Symbols
 //!
@@ -19,27 +20,31 @@
 //! | $X, D$ | `radius`, `norm` | bounds on $\lVert x \rVert_2$ and on $\lVert W \rVert_F$ |
 //! | $b$, $\varepsilon$ | `ons_rate`, `ons_regularization` | inverse step size and $A_0 = \varepsilon I$ of the oracle |
 //!
-//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\,e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y \sim p, \tag{1} $$
+//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\,e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y
+//!    \sim p, \tag{1} $$
 //! $$ \text{if } \tilde y = y \ne \hat y:\quad m = s_y - s_{\hat y}, \quad
 //!    g = \frac{1}{p_y}\,\frac{2\eta m - 2}{2 - \eta}\,(e_y - e_{\hat y}) \otimes x, \tag{2} $$
-//! $$ A \mathrel{+}= gg^\top, \quad V = W - \tfrac1b A^{-1}g, \quad W = \arg\min_{\lVert W \rVert \le D} (W-V)^\top A (W-V). \tag{3} $$
+//! $$ A \mathrel{+}= gg^\top, \quad V = W - \tfrac1b A^{-1}g, \quad W = \arg\min_{\lVert W \rVert \le D}
+//!    (W-V)^\top A (W-V). \tag{3} $$
 //!
-//! $g$ is the gradient of $\tfrac1{p_y} f(m)$, $f(m) = 1 - \tfrac{2m}{2-\eta} + \tfrac{\eta m^2}{2-\eta}$, which is
-//! $\alpha$-exp-concave with $\alpha = \tfrac\gamma K \eta(2-\eta)/8$ and $G$-Lipschitz with
-//! $G = \tfrac K\gamma \tfrac{4\sqrt2X}{2-\eta}$. With $b = \tfrac12\min\{1/(8GD), \alpha\}$ and $\varepsilon = 1/(bD)^2$ the regret against the
-//! $\eta$-loss is $O(\tfrac{K^2d}{\gamma\eta}\ln T) + \gamma T$ ([`crate::bounds::soba_reduction`]).
+//! $g$ is the gradient of $\tfrac1{p_y} f(m)$, $f(m) = 1 - \tfrac{2m}{2-\eta} + \tfrac{\eta m^2}{2-\eta}$,
+//! which is $\alpha$-exp-concave with $\alpha = \tfrac\gamma K \eta(2-\eta)/8$ and $G$-Lipschitz with
+//! $G = \tfrac K\gamma \tfrac{4\sqrt2X}{2-\eta}$. With $b = \tfrac12\min\{1/(8GD), \alpha\}$ and
+//! $\varepsilon = 1/(bD)^2$ the regret against the $\eta$-loss is
+//! $O(\tfrac{K^2d}{\gamma\eta}\ln T) + \gamma T$ ([`crate::bounds::soba_reduction`]).
 //!
 //! ## Deviations
 //!
-//! * $\alpha$ and $G$ are sharper than the paper's $\eta/32$ and $16X$, which come from a wrong second derivative.
+//! * $\alpha$ and $G$ are sharper than the paper's $\eta/32$ and $16X$, which come from a wrong second
+//!   derivative.
 //! * The constants of the theorem make the steps tiny: `ons_rate` and `ons_regularization` are parameters.
-//! * Late feedback is learnt from as if the row came now: the margin is that of the current weights, against the class
-//!   that was greedy then, with the probability of then.
+//! * Late feedback is learnt from as if the row came now: the margin is that of the current weights, against
+//!   the class that was greedy at the decision, with the probability of the decision.
 //!
 //! ## Cost
 //!
-//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `learn` from a repaired mistake $4Kd^2 + K^2d^2$, an active projection
-//! $\tfrac13K^3d^3$ for each of a few Newton steps; memory $2K^2d^2$ numbers.
+//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `learn` from a repaired mistake $4Kd^2 + K^2d^2$, an active
+//! projection $\tfrac13K^3d^3$ for each of a few Newton steps; memory $2K^2d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -229,9 +234,10 @@ mod tests {
     use super::*;
     use crate::testing::assert_close;
 
-    /// K = 2, d = 1, x = 1, γ = 1: p = 1/2, and at W = 0 class 1, rightly played, repairs the greedy 0. With η = 1,
-    /// f'(0) = -2, g = 2·(-2)(-1, 1) = (4, -4), A = I + gg', A⁻¹g = g/33. With b = 1/4: V = -4g/33 = (-16, 16)/33.
-    /// The Frobenius ball of radius 1/2 scales it, as the metric is isotropic along g: W = (-1, 1)/(2√2).
+    /// K = 2, d = 1, x = 1, γ = 1: p = 1/2, and at W = 0 class 1, rightly played, repairs the greedy 0. With
+    /// η = 1, f'(0) = -2, g = 2·(-2)(-1, 1) = (4, -4), A = I + gg', A⁻¹g = g/33. With b = 1/4: V = -4g/33 =
+    /// (-16, 16)/33. The Frobenius ball of radius 1/2 scales it, as the metric is isotropic along g: W = (-1,
+    /// 1)/(2√2).
     #[test]
     fn a_step_by_hand() {
         for (norm, w) in [(10.0, 16.0 / 33.0), (0.5, 0.125f64.sqrt())] {

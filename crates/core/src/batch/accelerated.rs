@@ -1,7 +1,7 @@
 //! Accelerated projected gradient descent, for many parameters.
 //!
-//! FISTA (Beck, Teboulle, 2009) with step sizes found by backtracking, and momentum that restarts when it points uphill
-//! (O'Donoghue, Candès, 2015, the gradient scheme).
+//! FISTA (Beck, Teboulle, 2009) with step sizes found by backtracking, and momentum that restarts when it
+//! points uphill (O'Donoghue, Candès, 2015, the gradient scheme).
 
 use super::comparator::{Constrained, Found, Stop, dot};
 

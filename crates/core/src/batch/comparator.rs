@@ -1,13 +1,16 @@
-//! The best linear predictor in hindsight: $L^*(B) = \min_W \sum_t \omega_t \ell(Wx_t, y_t)$ over a norm ball.
+//! The best linear predictor in hindsight: $L^*(B) = \min_W \sum_t \omega_t \ell(Wx_t, y_t)$ over a norm
+//! ball.
 //!
 //! Regret is measured against it, so its value comes with a proof: the Frank-Wolfe duality gap
-//! $\langle \nabla, W \rangle + B \lVert \nabla \rVert_*$ at the returned predictor, an upper bound of how much better
-//! anything in the ball can be. It holds whatever way the predictor was found.
+//! $\langle \nabla, W \rangle + B \lVert \nabla \rVert_*$ at the returned predictor, an upper bound of how
+//! much better anything in the ball can be. It holds whatever way the predictor was found (theory: baselines
+//! 5.1).
 //!
-//! Two methods find it. Up to about 2000 parameters a primal-dual interior-point method with exact Hessians: usually 5 to
-//! 20 Newton steps, whatever the conditioning and whether the optimum is inside the ball or, as on separable data, on
-//! its sphere. Beyond, accelerated projected gradient descent with restarts. (General-purpose optimisers do not fit: the
-//! quasi-Newton methods of the usual crates know no such constraints.)
+//! Two methods find it. Up to about 2000 parameters a primal-dual interior-point method with exact Hessians:
+//! usually 5 to 20 Newton steps, whatever the conditioning and whether the optimum is inside the ball or, as
+//! on separable data, on its sphere. Beyond, accelerated projected gradient descent with restarts.
+//! (General-purpose optimisers do not fit: the quasi-Newton methods of the usual crates know no such
+//! constraints.)
 
 use thiserror::Error;
 
@@ -23,8 +26,8 @@ pub enum Ball {
     Rows,
     /// $\lVert W \rVert_F \le B$ (GAF's theorem, gradient descent, online Newton step).
     Frobenius,
-    /// Two classes, one vector: $\lVert \theta \rVert_2 \le B$, with $\theta^\top x$ the logit of class 1 over class 0
-    /// (AIOLI's theorem).
+    /// Two classes, one vector: $\lVert \theta \rVert_2 \le B$, with $\theta^\top x$ the logit of class 1
+    /// over class 0 (AIOLI's theorem).
     Euclidean,
 }
 
@@ -51,8 +54,8 @@ pub struct Comparator {
     pub value: f64,
     /// $W$, $K \times d$ row by row; for [`Ball::Euclidean`] the $d$ entries of $\theta$.
     pub weights: Vec<f64>,
-    /// Nothing in the ball has a total loss below `value - gap`. Above the tolerance only where the passes ran out
-    /// or rounding stopped all progress.
+    /// Nothing in the ball has a total loss below `value - gap`. Above the tolerance only where the passes
+    /// ran out or rounding stopped all progress.
     pub gap: f64,
     /// Steps of the method.
     pub iterations: usize,
@@ -72,12 +75,14 @@ pub enum ComparatorError {
     Classes(usize),
 }
 
-/// The predictor with the least total logistic loss on `data` among those with `ball` norm at most `norm` $B$.
+/// The predictor with the least total logistic loss on `data` among those with `ball` norm at most `norm`
+/// $B$.
 ///
 /// Without rows it is 0.
 ///
 /// # Errors
-/// If `norm` or the tolerance is not finite and above 0, or the ball is Euclidean and the classes are not two.
+/// If `norm` or the tolerance is not finite and above 0, or the ball is Euclidean and the classes are not
+/// two.
 pub fn best_in_hindsight(
     data: &Data<'_>,
     ball: Ball,
@@ -111,7 +116,8 @@ pub fn best_in_hindsight(
     Ok(Comparator { value: found.value, weights, gap: found.gap, iterations: found.iterations })
 }
 
-/// Minimise the objective where each of `groups` equal parts of the parameters has Euclidean norm at most `norm`.
+/// Minimise the objective where each of `groups` equal parts of the parameters has Euclidean norm at most
+/// `norm`.
 pub(super) struct Constrained<'a> {
     pub(super) objective: Objective<'a>,
     pub(super) groups: usize,

@@ -10,7 +10,8 @@ use thiserror::Error;
 pub enum Rows<'a> {
     /// $T \times d$ values, row by row.
     Dense(&'a [f64]),
-    /// Compressed sparse rows: row $t$ has `values[starts[t]..starts[t + 1]]` at `indices[starts[t]..starts[t + 1]]`.
+    /// Compressed sparse rows: row $t$ has `values[starts[t]..starts[t + 1]]` at
+    /// `indices[starts[t]..starts[t + 1]]`.
     Sparse {
         /// $T + 1$ non-decreasing positions, from 0 to the number of values.
         starts: &'a [usize],
@@ -244,7 +245,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// `out = X_block Uᵀ`: `out` has a row of q numbers for each row of the block, `u` is q x d, both row by row.
+    /// `out = X_block Uᵀ`: `out` has a row of q numbers for each row of the block, `u` is q x d, both row by
+    /// row.
     pub(super) fn times(&self, block: Range<usize>, u: &[f64], d: usize, out: &mut [f64]) {
         let (n, q) = (block.len(), u.len() / d);
         match *self {

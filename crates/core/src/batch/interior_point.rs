@@ -1,21 +1,22 @@
 //! A primal-dual interior-point method, for few parameters.
 //!
-//! Minimises $f(u)$ subject to $s_k = (B^2 - \lVert u_k \rVert^2)/2 \ge 0$ with multipliers $\lambda_k$: Newton
-//! steps on
+//! Minimises $f(u)$ subject to $s_k = (B^2 - \lVert u_k \rVert^2)/2 \ge 0$ with multipliers $\lambda_k$:
+//! Newton steps on
 //!
 //! $$\nabla_k f + \lambda_k u_k = 0, \qquad \lambda_k s_k = \tau \qquad (1)$$
 //!
 //! while $\tau$ goes to 0. Eliminating the multipliers leaves a system of the size of $u$,
 //!
-//! $$\Big(\nabla^2 f + \mathrm{blkdiag}\big(\lambda_k I + \tfrac{\lambda_k}{s_k} u_k u_k^\top\big)\Big) \delta
+//! $$\Big(\nabla^2 f + \mathrm{blkdiag}\big(\lambda_k I + \tfrac{\lambda_k}{s_k} u_k u_k^\top\big)\Big)
+//!    \delta
 //!   = -\nabla f - \big(\tfrac{\tau}{s_k} u_k\big)_k, \qquad
-//!   \delta\lambda_k = \frac{\tau - \lambda_k s_k + \lambda_k \langle u_k, \delta_k \rangle}{s_k}, \qquad (2)$$
+//! \delta\lambda_k = \frac{\tau - \lambda_k s_k + \lambda_k \langle u_k, \delta_k \rangle}{s_k}, \qquad (2)$$
 //!
-//! whose right-hand side is the negative gradient of the barrier function $f - \tau \sum_k \ln s_k$: $\delta$ points
-//! downhill, and the length of a step is searched on that function. $\tau$ shrinks only once (1) holds well enough
-//! (Wächter and Biegler, "On the implementation of an interior-point filter line-search algorithm", 2006, section
-//! 2). Shrinking it on a schedule instead jams steps against the sphere, and searching on the residual of (1)
-//! crawls where the loss is saturated.
+//! whose right-hand side is the negative gradient of the barrier function $f - \tau \sum_k \ln s_k$: $\delta$
+//! points downhill, and the length of a step is searched on that function. $\tau$ shrinks only once (1) holds
+//! well enough (Wächter and Biegler, "On the implementation of an interior-point filter line-search
+//! algorithm", 2006, section 2). Shrinking it on a schedule instead jams steps against the sphere, and
+//! searching on the residual of (1) crawls where the loss is saturated.
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
@@ -27,8 +28,8 @@ const BOUNDARY: f64 = 0.995;
 /// How far a product of multiplier and slack may be from $\tau$, as a factor.
 const NEIGHBOURHOOD: f64 = 1e6;
 
-/// Equations (1) hold well enough for $\tau$ to shrink when what is left of them is at most this many times $\tau$ a
-/// group.
+/// Equations (1) hold well enough for $\tau$ to shrink when what is left of them is at most this many times
+/// $\tau$ a group.
 const SLOPPINESS: f64 = 10.0;
 
 pub(super) fn solve(problem: &Constrained<'_>, stop: Stop) -> Found {
@@ -138,8 +139,9 @@ fn step(
     Some(Step { u: step, multipliers, decrease })
 }
 
-/// Solves with a positive semidefinite matrix, of which the lower triangle is given; directions in which it vanishes
-/// to rounding (features that never occur, or copies of each other) get a little of its largest entry.
+/// Solves with a positive semidefinite matrix, of which the lower triangle is given; directions in which it
+/// vanishes to rounding (features that never occur, or copies of each other) get a little of its largest
+/// entry.
 fn solve_positive(matrix: &mut Mat<f64>, right: &mut Mat<f64>) -> Option<()> {
     let n = matrix.nrows();
     let largest = (0..n).map(|i| matrix[(i, i)]).fold(0.0, f64::max);

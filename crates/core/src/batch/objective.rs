@@ -26,8 +26,8 @@ impl<'a> Objective<'a> {
         Self { data, basis, q }
     }
 
-    /// $V$ with orthonormal columns orthogonal to 1 (Helmert): the matrices $VU$ are those whose rows sum to zero, and
-    /// $\lVert VU \rVert_F = \lVert U \rVert_F$.
+    /// $V$ with orthonormal columns orthogonal to 1 (Helmert): the matrices $VU$ are those whose rows sum to
+    /// zero, and $\lVert VU \rVert_F = \lVert U \rVert_F$.
     pub(super) fn centred(data: Data<'a>) -> Self {
         let q = data.classes() - 1;
         let mut basis = vec![0.0; data.classes() * q];
@@ -51,8 +51,8 @@ impl<'a> Objective<'a> {
 
     /// Whether a few exact Newton steps cost less than the hundreds of passes of a first-order method.
     ///
-    /// A Hessian costs about $Tn^2$ multiplications for $n$ parameters, a pass $q$ for every stored value. Rows may be
-    /// sparse; the Hessian is not, and has to fit.
+    /// A Hessian costs about $Tn^2$ multiplications for $n$ parameters, a pass $q$ for every stored value.
+    /// Rows may be sparse; the Hessian is not, and has to fit.
     pub(super) fn prefers_newton(&self) -> bool {
         let (n, rows) = (self.dimension(), self.data.rows());
         n <= 2000 && self.data.len() * n * n <= 2000 * self.q * rows.stored().max(self.data.len())
@@ -96,7 +96,8 @@ impl<'a> Objective<'a> {
         value
     }
 
-    /// Writes the lower triangle of the Hessian of $f$ at $U$; entry ((i, a), (j, b)) sits at (i d + a, j d + b).
+    /// Writes the lower triangle of the Hessian of $f$ at $U$; entry ((i, a), (j, b)) sits at (i d + a, j d +
+    /// b).
     pub(super) fn hessian(&self, u: &[f64], out: &mut Mat<f64>) {
         let (d, q) = (self.data.features(), self.q);
         let mut reduced = vec![0.0; BLOCK * q];
@@ -155,8 +156,8 @@ impl<'a> Objective<'a> {
 
     /// The lower triangle of $\omega V^\top S V$, q x q, with $S = \mathrm{diag}(p) - pp^\top$.
     ///
-    /// As $(SV)_{kj} = p_k \sum_l p_l (V_{kj} - V_{lj})$: taking a mean off instead would cancel where $p$ is nearly a
-    /// unit vector, and the sum of many such terms would no longer be positive semidefinite.
+    /// As $(SV)_{kj} = p_k \sum_l p_l (V_{kj} - V_{lj})$: taking a mean off instead would cancel where $p$ is
+    /// nearly a unit vector, and the sum of many such terms would no longer be positive semidefinite.
     fn curvature(&self, weight: f64, p: &[f64], out: &mut [f64]) {
         let q = self.q;
         out.fill(0.0);

@@ -1,21 +1,25 @@
 //! Online-to-batch conversion: one predictor for future rows, with a guarantee, out of a learner's run.
 //!
-//! Let $f_t$ be the predictor that the learner was before round $t$: its improper prediction, with that state and no update.
-//! If the rounds are independent and identically distributed, and the learner's regret is at most $\rho_T$, then for $\tau$
-//! uniform on $1 \dots T$ (Jézéquel, Gaillard, Rudi 2020 for AIOLI; the argument is general)
+//! Let $f_t$ be the predictor that the learner was before round $t$: its improper prediction, with that state
+//! and no update. If the rounds are independent and identically distributed, and the learner's regret is at
+//! most $\rho_T$, then for $\tau$ uniform on $1 \dots T$ (Jézéquel, Gaillard, Rudi 2020 for AIOLI; the
+//! argument is general; theory: online-to-batch 1.1)
 //!
-//! $$ \mathbb{E}\,\mathrm{loss}(f_\tau) - \inf_{\lVert W \rVert \le B} \mathbb{E}\,\mathrm{loss}(W) \le \rho_T / T, \tag{1} $$
+//! $$ \mathbb{E}\,\mathrm{loss}(f_\tau) - \inf_{\lVert W \rVert \le B} \mathbb{E}\,\mathrm{loss}(W) \le
+//!    \rho_T / T, \tag{1} $$
 //!
-//! the expectation being over the rounds, $\tau$ and a new row. The last state alone has no such guarantee, and (1) says
-//! nothing about high probability.
+//! the expectation being over the rounds, $\tau$ and a new row. The last state alone has no such guarantee,
+//! and (1) says nothing about high probability.
 //!
-//! [`OnlineToBatch`] draws $M$ of the predictors while $T$ is unknown (reservoir sampling): for $M = 1$ the snapshot is
-//! replaced before round $t$ with probability $1/t$, which is $f_\tau$. For $M > 1$, [`Average`] forecasts the mean of their
-//! probabilities (or values). Log loss and squared loss are convex, and the probability that a drawn label is wrong is
-//! linear, so (1) holds for the average too, which varies less. It does not hold for a vote among labels: learners that
-//! play their best label take $M = 1$.
+//! [`OnlineToBatch`] draws $M$ of the predictors while $T$ is unknown (reservoir sampling, theory:
+//! online-to-batch 1.2): for $M = 1$ the snapshot is replaced before round $t$ with probability $1/t$, which
+//! is $f_\tau$. For $M > 1$, [`Average`] forecasts the mean of their probabilities (or values). Log loss and
+//! squared loss are convex, and the probability that a drawn label is wrong is linear, so (1) holds for the
+//! average too, which varies less (theory: online-to-batch 1.3). It does not hold for a vote among labels:
+//! learners that play their best label take $M = 1$.
 //!
-//! A snapshot costs a copy of the state, $M(1 + \ln(T/M))$ of them in expectation over $T$ rounds; nothing else is allocated.
+//! A snapshot costs a copy of the state, $M(1 + \ln(T/M))$ of them in expectation over $T$ rounds; nothing
+//! else is allocated.
 
 use crate::algorithm::Model;
 use crate::example::{Batch, Features, Target};
@@ -24,7 +28,7 @@ use crate::learner::{OnlineLearner, Predictor};
 #[cfg(feature = "model")]
 use crate::model::{Archive, ModelError};
 use crate::parallel::Workers;
-use crate::prediction::Prediction;
+use crate::prediction::{LEAST_PROBABILITY, Prediction};
 use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::state::{State, Tensor};
@@ -32,13 +36,11 @@ use crate::state::{State, Tensor};
 /// The generator's stream that snapshots are drawn with.
 const STREAM: u64 = 2;
 
-/// No probability counts as less than this in scores.
-const LEAST: f64 = 1e-300;
-
 /// The text of an archive that says how many snapshots it has.
 const SNAPSHOTS: &str = "snapshots";
 
-/// A learner that draws snapshots of itself, see the [module](self). It predicts and learns as the learner does.
+/// A learner that draws snapshots of itself, see the [module](self). It predicts and learns as the learner
+/// does.
 #[derive(Clone, Debug)]
 pub struct OnlineToBatch<L> {
     learner: L,
@@ -52,8 +54,8 @@ pub struct OnlineToBatch<L> {
 }
 
 impl<L: Clone> OnlineToBatch<L> {
-    /// Wraps `learner`, of which `snapshots` $= M \ge 1$ states are drawn by `seed`. Rounds count from here: a learner that
-    /// has learnt before is drawn from its states as of now.
+    /// Wraps `learner`, of which `snapshots` $= M \ge 1$ states are drawn by `seed`. Rounds count from here:
+    /// a learner that has learnt before is drawn from its states from this round on.
     ///
     /// # Panics
     /// If `snapshots` is 0.
@@ -76,7 +78,8 @@ impl<L: Clone> OnlineToBatch<L> {
         (self.learner, Average { members: self.snapshots })
     }
 
-    /// Before round $t$ each of $1 \dots t$ is to be in the reservoir with probability $\min(1, M/t)$: Vitter's algorithm R.
+    /// Before round $t$ each of $1 \dots t$ is to be in the reservoir with probability $\min(1, M/t)$:
+    /// Vitter's algorithm R.
     fn draw(&mut self) {
         let room = self.snapshots.len() as u64;
         let place = if self.seen < room { self.seen } else { self.rng.below(self.seen + 1) };
@@ -173,8 +176,8 @@ impl<L: State> State for OnlineToBatch<L> {
     }
 }
 
-/// Predictors of one problem, and their mean: of the probabilities, whose logarithms are the scores, or of the values of a
-/// regression. One alone is passed on as it is.
+/// Predictors of one problem, and their mean: of the probabilities, whose logarithms are the scores, or of
+/// the values of a regression. One alone is passed on as it is.
 #[derive(Clone, Debug)]
 pub struct Average<L> {
     members: Vec<L>,
@@ -222,7 +225,7 @@ impl<L: Predictor> Predictor for Average<L> {
         if members.len() > 1 {
             // A regression has scores alone.
             for (score, p) in scores.iter_mut().zip(&*probabilities) {
-                *score = p.max(LEAST).ln();
+                *score = p.max(LEAST_PROBABILITY).ln();
             }
         }
     }
@@ -241,8 +244,8 @@ fn mean(members: &[Prediction], list: impl Fn(&Prediction) -> &[f64], out: &mut 
 
 #[cfg(feature = "model")]
 impl Average<Box<dyn Model>> {
-    /// An archive of the average. One member alone makes an ordinary model file; more are whole archives under
-    /// `snapshot/0/`, `snapshot/1/` and so on.
+    /// An archive of the average. One member alone makes an ordinary model file; more are whole archives
+    /// under `snapshot/0/`, `snapshot/1/` and so on.
     pub fn archive(&mut self) -> Archive {
         if let [only] = &mut self.members[..] {
             return Archive::of(&mut **only);

@@ -8,8 +8,8 @@ use super::data::{DataError, Rows};
 /// What keeps the forecast small.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Regularization {
-    /// $\lambda \lVert \theta \rVert^2$ is added to the loss; $\lambda \ge 0$ finite, and 0 gives least squares (of
-    /// least norm where there are many).
+    /// $\lambda \lVert \theta \rVert^2$ is added to the loss; $\lambda \ge 0$ finite, and 0 gives least
+    /// squares (of least norm where there are many).
     Penalty(f64),
     /// $\lVert \theta \rVert_2 \le B$; finite and above 0.
     Ball(f64),
@@ -28,11 +28,11 @@ pub struct LeastSquares {
     pub gap: f64,
 }
 
-/// Minimises $\sum_t (\theta^\top x_t - y_t)^2$ over $\theta \in \mathbb{R}^d$, `targets` being $y$ and `features`
-/// $d$.
+/// Minimises $\sum_t (\theta^\top x_t - y_t)^2$ over $\theta \in \mathbb{R}^d$, `targets` being $y$ and
+/// `features` $d$.
 ///
-/// By an eigendecomposition of the Gram matrix $\sum_t x_t x_t^\top$, hence $O(Td^2 + d^3)$. For a ball, $\theta$
-/// is that of the least penalty $\nu \ge 0$ for which it lies in the ball, found by bisection.
+/// By an eigendecomposition of the Gram matrix $\sum_t x_t x_t^\top$, hence $O(Td^2 + d^3)$. For a ball,
+/// $\theta$ is that of the least penalty $\nu \ge 0$ for which it lies in the ball, found by bisection.
 ///
 /// # Errors
 /// As [`super::data::Data::new`], for rows and targets.
@@ -162,7 +162,7 @@ fn rotate(q: &Mat<f64>, v: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_close, number, numbers, shared_vector};
+    use crate::testing::{assert_close, number, numbers, vector};
 
     const X: [f64; 8] = [1.0, 0.0, 1.0, 1.0, 0.0, 2.0, -1.0, 1.0];
     const Y: [f64; 4] = [1.0, 3.0, 2.0, -1.0];
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn vaw_reference() {
-        let Some(reference) = shared_vector("vaw_T60_d4") else { return };
+        let reference = vector("vaw_T60_d4");
         let (x, y) = (numbers(&reference["data"]["x"]), numbers(&reference["data"]["y"]));
         let found = least_squares(Rows::Dense(&x), 4, &y, Regularization::Penalty(0.0)).expect("good data");
         for (got, want) in found.theta.iter().zip(numbers(&reference["comparator"]["theta"])) {

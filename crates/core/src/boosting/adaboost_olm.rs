@@ -1,14 +1,15 @@
 //! # AdaBoost.OLM++: online multiclass boosting of any weak learner
 //!
-//! A chain of $N$ copies of a weak learner. Each is told the costs that the forecasts of the copies before it left over,
-//! and a boosting regression turns the class that it names into new logits. Exponential weights over the $N$ prefixes of
-//! the chain choose the one whose label is played.
+//! A chain of $N$ copies of a weak learner. Each is told the costs that the forecasts of the copies before it
+//! left over, and a boosting regression turns the class that it names into new logits. Exponential weights
+//! over the $N$ prefixes of the chain choose the one whose label is played.
 //!
 //! ## Reference
 //!
-//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*, ALT 2022,
-//! arXiv:2110.03020: section 4.2, Algorithm 4, Theorem 4.5. It improves AdaBoost.OLM (Jung, Goetz, Tewari 2017).
-//! `references.bib`: `agarwal2022folklore`, `jung2017adaboostolm`.
+//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*,
+//! ALT 2022, arXiv:2110.03020: section 4.2, Algorithm 4, Proposition 4.4. It improves AdaBoost.OLM (Jung,
+//! Goetz, Tewari 2017). `references.bib`: `agarwal2022folklore`, `jung2017adaboostolm`; theory: boosting 4.1,
+//! 4.3.
 //!
 //! ## Symbols
 //!
@@ -24,27 +25,33 @@
 //!
 //! $$ l^i = \mathrm{WL}_i(x), \quad s^i = \mathrm{regression}_i(s^{i-1}, l^i), \tag{1} $$
 //! $$ p = \sum_i w_i\, e_{\hat y^i} / \sum_i w_i, \qquad w_i = e^{-M_i}, \tag{2} $$
-//! $$ \mathrm{WL}_i \text{ learns } C^i(y, \cdot), \quad \mathrm{regression}_i \text{ learns } [l^i = y], \quad
+//! $$ \mathrm{WL}_i \text{ learns } C^i(y, \cdot), \quad \mathrm{regression}_i \text{ learns } [l^i = y],
+//!    \quad
 //!    M_i \mathrel{+}= [\hat y^i \ne y]. \tag{3} $$
 //!
 //! With probability $1 - \delta$ the mistakes are at most $4 \min_i M_i + 2 \ln(N/\delta)$
-//! ([`crate::bounds::adaboost_olm`]), and $\min_i M_i = O((T \ln K + N R(T)) / \sum_i \gamma_i^2)$ with the measured edges
+//! ([`crate::bounds::adaboost_olm`]), and $\min_i M_i = O((T \ln K + N R(T)) / \sum_i \gamma_i^2)$ with the
+//! measured edges
 //!
-//! $$ \gamma_i = \sum_t \big([l^i = y](1 - \sigma_y) - [l^i \ne y]\,\sigma_{l^i}\big) \big/ \sum_t (1 - \sigma_y),
+//! $$ \gamma_i = \sum_t \big([l^i = y](1 - \sigma_y) - [l^i \ne y]\,\sigma_{l^i}\big) \big/ \sum_t (1 -
+//!    \sigma_y),
 //!    \quad \sigma = \mathrm{softmax}(s^{i-1}): \tag{4} $$
 //!
 //! the health of the chain ([`OnlineLearner::numbers`]). A copy with an edge near 0 has nothing to add.
 //!
 //! ## Deviations
 //!
-//! * `play` offers deterministic forecasts beside the paper's drawn label, outside Theorem 4.5: the `best` prefix and the
-//!   `last`, by their logits; and a `mixture`, $\sum_i \omega_i \mathrm{softmax}(s^i)$ with $\omega_i$ falling
-//!   exponentially in the log loss of prefix $i$. The total log loss of the mixture is at most $\ln N$ above that of the
-//!   best prefix (Vovk). `vote` counts the classes that the copies name, and ignores the regressions; where the copies are
-//!   strong and rows are few it errs least. They report log loss; the drawn label has none.
-//! * Scores are the logits of the prefix with the fewest mistakes (the first of several), whose argmax is the greedy label.
+//! * `play` offers deterministic forecasts beside the paper's drawn label, outside the paper's guarantee: the
+//!   `best` prefix and the `last`, by their logits; and a `mixture`, $\sum_i \omega_i \mathrm{softmax}(s^i)$
+//!   with $\omega_i$ falling exponentially in the log loss of prefix $i$. The total log loss of the mixture
+//!   is at most $\ln N$ above that of the best prefix (Vovk). `vote` counts the classes that the copies name,
+//!   and ignores the regressions; where the copies are strong and rows are few it errs least. They report log
+//!   loss; the drawn label has none.
+//! * Scores are the logits of the prefix with the fewest mistakes (the first of several), whose argmax is the
+//!   greedy label.
 //! * The paper leaves the weak learner open. The default is [`tree`](super::tree).
-//! * Late feedback teaches the costs and the classes named of then to the weak learners of now.
+//! * Late feedback teaches the current weak learners the costs and the named classes of the time of the
+//!   prediction.
 //!
 //! ## Cost
 //!
@@ -54,7 +61,7 @@ use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::boosting::costs;
-pub use crate::boosting::params::{AdaBoostOlmParams, Own, Play, WeakName};
+pub use crate::boosting::params::{AdaBoostOlmParams, Answer, BoosterParams, WeakName};
 use crate::boosting::powers::Powers;
 use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
 use crate::boosting::weak::{Weak, WeakModel};
@@ -63,19 +70,17 @@ use crate::kernel::softmax::softmax;
 use crate::kernel::vector::take;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::param::{ParamError, Values};
-use crate::prediction::{Prediction, argmax};
+use crate::prediction::{LEAST_PROBABILITY, Prediction, argmax};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-/// Rounds that are planned for where nobody knows: too few cost a little a round, too many enlarge the bound by a logarithm.
+/// Rounds that are planned for where the horizon is unknown: too few cost a little a round, too many enlarge
+/// the bound by a logarithm.
 const HORIZON: u64 = 1_000_000;
-
-/// No probability of the mixture counts as less than this in scores.
-const LEAST: f64 = 1e-300;
 
 /// A weak learner, its regression and its record.
 #[derive(Clone)]
-struct Copy {
+struct Link {
     weak: Box<dyn WeakModel>,
     regression: BoostingRegression,
     /// Numerator and denominator of the edge, and the total log loss of the prefix that ends here.
@@ -88,8 +93,8 @@ pub struct AdaBoostOlm {
     params: AdaBoostOlmParams,
     problem: Problem,
     horizon: Horizon,
-    play: Play,
-    copies: Vec<Copy>,
+    play: Answer,
+    copies: Vec<Link>,
     /// $M_i$.
     mistakes: Vec<u64>,
     rounds: u64,
@@ -172,7 +177,7 @@ impl Algorithm for AdaBoostOlm {
     const ABOUT: About = About {
         name: "adaboost-olm",
         summary: "AdaBoost.OLM++: online multiclass boosting of trees, stumps or any learner",
-        paper: Paper { key: "agarwal2022folklore", place: "Algorithm 4, Theorem 4.5" },
+        paper: Paper { key: "agarwal2022folklore", place: "Algorithm 4, Proposition 4.4" },
         guarantee: "mistakes <= 4 min_i M_i + 2 ln(N/delta) with probability 1 - delta, M_i those of prefix i",
         cost: "N (K + weak learner)",
         memory: "N weak learners; trees keep rows in at most 8 MiB each",
@@ -182,18 +187,18 @@ impl Algorithm for AdaBoostOlm {
 
     fn about(&self) -> &'static About {
         const DETERMINISTIC: About = About {
-            guarantee: "none: Theorem 4.5 is about play = hedge",
+            guarantee: "none: Proposition 4.4 is about play = hedge",
             forecast: Forecast::Probabilities,
             ..AdaBoostOlm::ABOUT
         };
         const MIXTURE: About = About {
-            guarantee: "log loss <= that of the best prefix + ln N; Theorem 4.5 is about play = hedge",
+            guarantee: "log loss <= that of the best prefix + ln N; Proposition 4.4 is about play = hedge",
             ..DETERMINISTIC
         };
         match self.play {
-            Play::Hedge => const { &Self::ABOUT },
-            Play::Best | Play::Last | Play::Vote => const { &DETERMINISTIC },
-            Play::Mixture => const { &MIXTURE },
+            Answer::Hedge => const { &Self::ABOUT },
+            Answer::Best | Answer::Last | Answer::Vote => const { &DETERMINISTIC },
+            Answer::Mixture => const { &MIXTURE },
         }
     }
 
@@ -208,11 +213,11 @@ impl Algorithm for AdaBoostOlm {
         }
         let known = Horizon::Rounds(problem.horizon.unwrap_or(HORIZON).max(1));
         let horizon = params.own.horizon.unwrap_or(known).check()?;
-        let play = params.own.play.unwrap_or(Play::Hedge);
+        let play = params.own.play.unwrap_or(Answer::Hedge);
         let weak = params.weak()?;
         let copy = |copy| {
             let weak = weak.make(&problem, seed, copy)?;
-            Ok(Copy { weak, regression: BoostingRegression::default(), record: [0.0; 3] })
+            Ok(Link { weak, regression: BoostingRegression::default(), record: [0.0; 3] })
         };
         let copies = (0..count).map(copy).collect::<Result<Vec<_>, ParamError>>()?;
         // A single stump has nothing to set.
@@ -220,7 +225,7 @@ impl Algorithm for AdaBoostOlm {
             Weak::Stump(_) => Values::new(),
             _ => copies[0].weak.values(),
         };
-        let own = Own {
+        let own = BoosterParams {
             weak: Some(params.own.weak.unwrap_or_else(|| WeakName("tree".to_owned()))),
             copies: Some(count),
             horizon: Some(horizon),
@@ -256,7 +261,7 @@ impl Algorithm for AdaBoostOlm {
 /// Writes $\ln p$ to `scores`.
 fn logarithms(probabilities: &[f64], scores: &mut [f64]) {
     for (score, p) in scores.iter_mut().zip(probabilities) {
-        *score = p.max(LEAST).ln();
+        *score = p.max(LEAST_PROBABILITY).ln();
     }
 }
 
@@ -278,7 +283,7 @@ impl Predictor for AdaBoostOlm {
         let constants = self.constants();
         let fewest = self.fewest();
         let shown = match self.play {
-            Play::Last => self.copies.len() - 1,
+            Answer::Last => self.copies.len() - 1,
             // Among equals the first.
             _ => self.mistakes.iter().position(|count| *count == fewest).expect("just found"),
         };
@@ -294,31 +299,31 @@ impl Predictor for AdaBoostOlm {
             chain.set(named, copy.regression.predict_beside(rest, before, &constants)); // eq. (1)
             (indices[at], kept[at]) = (named as u32, chain.logits[named]);
             match self.play {
-                Play::Hedge => {
+                Answer::Hedge => {
                     let weight = weight(self.mistakes[at], fewest);
                     probabilities[argmax(chain.logits)] += weight; // eq. (2)
                     total += weight;
                 }
-                Play::Mixture => {
+                Answer::Mixture => {
                     let weight = (least - copy.record[2]).exp();
                     chain.add_softmax(weight, probabilities);
                     total += weight;
                 }
-                Play::Vote => probabilities[named] += 1.0,
-                Play::Best | Play::Last => {}
+                Answer::Vote => probabilities[named] += 1.0,
+                Answer::Best | Answer::Last => {}
             }
             if at == shown {
                 scores.copy_from_slice(chain.logits);
             }
         }
         match self.play {
-            Play::Hedge => probabilities.iter_mut().for_each(|p| *p /= total),
-            Play::Best | Play::Last => softmax(scores, probabilities),
-            Play::Mixture => {
+            Answer::Hedge => probabilities.iter_mut().for_each(|p| *p /= total),
+            Answer::Best | Answer::Last => softmax(scores, probabilities),
+            Answer::Mixture => {
                 probabilities.iter_mut().for_each(|p| *p /= total);
                 logarithms(probabilities, scores);
             }
-            Play::Vote => {
+            Answer::Vote => {
                 // One more vote, split evenly: no class is impossible.
                 let (votes, share) = (self.copies.len() as f64 + 1.0, 1.0 / self.problem.classes as f64);
                 probabilities.iter_mut().for_each(|p| *p = (*p + share) / votes);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::param::{Params, Value};
-use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
+use crate::testing::{assert_close, count, items, number, numbers, vector};
 
 fn made(pairs: &[(&str, &str)], problem: Problem) -> Result<AdaBoostOlm, ParamError> {
     let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
@@ -9,7 +9,7 @@ fn made(pairs: &[(&str, &str)], problem: Problem) -> Result<AdaBoostOlm, ParamEr
 
 #[test]
 fn the_reference_is_followed() {
-    let Some(reference) = shared_vector("adaboost_olmpp") else { return };
+    let reference = vector("adaboost_olmpp");
     let params = &reference["params"];
     let problem = Problem::new(count(&reference["K"]), count(&reference["d"]));
     let settings = [

@@ -1,8 +1,8 @@
 //! Any learner that sees the label, as a weak learner.
 //!
-//! It names its most probable class, and learns $(x, y)$ with importance $\sum_l C(y, l) = 1 - \sigma_y$ (spec 9.1): rows
-//! that the copies before it have right count little. A learner without importance weights learns each row with that
-//! probability instead, by a seeded coin.
+//! It names its most probable class, and learns $(x, y)$ with importance $\sum_l C(y, l) = 1 - \sigma_y$
+//! (theory: boosting 1.2): rows that the copies before it have right count little. A learner without
+//! importance weights learns each row with that probability instead, by a seeded coin.
 
 use crate::algorithm::Model;
 use crate::boosting::mixed_uniform;

@@ -1,13 +1,16 @@
-//! What a class costs, given the logits of the copies before (spec 9.2).
+//! What a class costs, given the logits of the copies before (theory: boosting 2.1).
 //!
-//! $$ C(y, l) = \tfrac1K (\sigma_l + 1 - \sigma_y) \ (l \ne y), \quad C(y, y) = 0, \quad \sigma = \mathrm{softmax}(s) $$
+//! $$ C(y, l) = \tfrac1K (\sigma_l + 1 - \sigma_y) \ (l \ne y), \quad C(y, y) = 0, \quad \sigma =
+//!    \mathrm{softmax}(s) $$
 //!
-//! is the gradient of the log loss at $s$, moved and scaled so that the truth costs nothing and a row of the matrix sums to
-//! $1 - \sigma_y \le 1$. Only the row of the true class is ever needed, once that is known: the matrix is never written out.
+//! is the gradient of the log loss at $s$, moved and scaled so that the truth costs nothing and a row of the
+//! matrix sums to $1 - \sigma_y \le 1$. Only the row of the true class is ever needed, once that is known:
+//! the matrix is never written out.
 
 use crate::kernel::softmax::softmax;
 
-/// Writes $C(y, \cdot)$ for the logits $s$ to `row`, and returns its sum $1 - \sigma_y$; `sigma` receives $\sigma$.
+/// Writes $C(y, \cdot)$ for the logits $s$ to `row`, and returns its sum $1 - \sigma_y$; `sigma` receives
+/// $\sigma$.
 ///
 /// All three slices have one entry for each class.
 pub fn row(logits: &[f64], y: usize, sigma: &mut [f64], row: &mut [f64]) -> f64 {
@@ -22,7 +25,8 @@ pub fn row_of(sigma: &[f64], y: usize, row: &mut [f64]) -> f64 {
     let scale = 1.0 / sigma.len() as f64;
     let right = sigma[y];
     for (cost, p) in row.iter_mut().zip(sigma) {
-        // Classes that nothing tells apart cost exactly the same: early ties are broken by index, not by rounding.
+        // Classes that nothing tells apart cost exactly the same: early ties are broken by index, not by
+        // rounding.
         *cost = scale * (1.0 + (p - right));
     }
     row[y] = 0.0;
@@ -32,12 +36,12 @@ pub fn row_of(sigma: &[f64], y: usize, row: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_close, items, numbers, shared_vector};
+    use crate::testing::{assert_close, items, numbers, vector};
     use proptest::prelude::*;
 
     #[test]
     fn reference_matrices() {
-        let Some(reference) = shared_vector("cost_matrix") else { return };
+        let reference = vector("cost_matrix");
         for case in items(&reference["cases"]) {
             let logits = numbers(&case["s"]);
             let (mut sigma, mut costs) = (vec![0.0; logits.len()], vec![0.0; logits.len()]);

@@ -1,9 +1,10 @@
-//! A weak learner that estimates every class's cost by a linear function of the row (spec 9.1).
+//! A weak learner that estimates every class's cost by a linear function of the row (theory: boosting 1.2).
 //!
 //! $$ W \mathrel{-}= \frac{\eta}{1 + \lVert x \rVert^2}\,(Wx - C(y, \cdot))\,x^\top $$
 //!
-//! It names the class with the smallest estimate; among equals the first. Boosting wants small steps: with $\eta = 1/2$, where one
-//! copy alone is at its best on many streams, later copies follow the last rows and add nothing.
+//! It names the class with the smallest estimate; among equals the first. Boosting needs small steps: with
+//! $\eta = 1/2$, where one copy alone is at its best on many streams, later copies follow the last rows and
+//! add nothing.
 
 use crate::boosting::weak::WeakLearner;
 use crate::example::Features;
@@ -81,7 +82,8 @@ impl State for LinearCost {
 mod tests {
     use super::*;
 
-    /// x = 2, rate 1/2: the step is 1/10, so W = C(y, ·)/5 after one round and the estimates at x are 2/5 of the costs.
+    /// x = 2, rate 1/2: the step is 1/10, so W = C(y, ·)/5 after one round and the estimates at x are 2/5 of
+    /// the costs.
     #[test]
     fn a_round_by_hand() {
         let mut weak =

@@ -1,8 +1,8 @@
 //! Boosting: many weak learners made one strong learner, online.
 //!
-//! A weak learner ([`weak`]) names a class for a row and is told what every class would have cost; it only has to cost a
-//! little less than guessing. [`adaboost_olm`] chains copies of one: each is told the costs that the copies before it left
-//! over, and a [`regression`] per copy learns how much its word is worth.
+//! A weak learner ([`weak`]) names a class for a row and is told what every class would have cost; it only
+//! has to cost a little less than guessing. [`adaboost_olm`] chains copies of one: each is told the costs
+//! that the copies before it left over, and a [`regression`] per copy learns how much its word is worth.
 //!
 //! | weak learner | what it is |
 //! |---|---|
@@ -22,8 +22,8 @@ pub mod stump;
 pub mod tree;
 pub mod weak;
 
-/// A number that looks random, from two: what a copy draws depends on the seed and on which copy it is, and on nothing else
-/// (the finaliser of SplitMix64).
+/// A number that looks random, from two: what a copy draws depends on the seed and on which copy it is, and
+/// on nothing else (the finaliser of SplitMix64).
 pub(crate) fn mixed(seed: u64, at: u64) -> u64 {
     let mut z = seed.wrapping_add(at.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

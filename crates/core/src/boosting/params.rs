@@ -6,12 +6,12 @@ use crate::boosting::weak::{PREFIX, Weak};
 use crate::param::{Kind, ParamError, ParamInfo, ParamValue, Params, Value, Values};
 use crate::{param_words, params};
 
-/// Copies where nobody says otherwise.
+/// Default number of copies.
 const COPIES: u64 = 30;
 
 param_words! {
     /// What is played.
-    pub enum Play {
+    pub enum Answer {
         /// The label of a prefix drawn by eq. (2).
         Hedge = "hedge",
         /// The logits of the prefix with the fewest mistakes so far.
@@ -47,9 +47,9 @@ impl ParamValue for WeakName {
 
 params! {
     /// Parameters of [`AdaBoostOlm`](super::adaboost_olm::AdaBoostOlm), those of its weak learner apart.
-    pub struct Own {
-        /// Weak learner: `tree`, `best-stump`, `stump`, `linear-cost`, or a learner that sees the label, as in `ogd`; its
-        /// parameters as weak.grace=8 and so on.
+    pub struct BoosterParams {
+        /// Weak learner: `tree`, `best-stump`, `stump`, `linear-cost`, or a learner that sees the label, as
+        /// in `ogd`; its parameters as weak.grace=8 and so on.
         weak: WeakName = "tree",
         /// Number $N$ of copies, from 1 to 10000.
         copies: u64 = "30",
@@ -57,7 +57,7 @@ params! {
         horizon: Horizon = "the stream's, if known; 1000000",
         /// `hedge` draws a prefix as the theorem asks; `best`, `last`, `mixture` and `vote` are
         /// deterministic and outside it.
-        play: Play = "hedge",
+        play: Answer = "hedge",
         /// Stumps to choose from, for stumps only: [[[feature, threshold], ...], ...], a list for every copy.
         candidates: Candidates = "found while rows come",
     }
@@ -67,13 +67,13 @@ params! {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AdaBoostOlmParams {
     /// Its own.
-    pub own: Own,
+    pub own: BoosterParams,
     /// Those of the weak learner, without the prefix `weak.`.
     pub weak_values: Values,
 }
 
 impl Params for AdaBoostOlmParams {
-    const FIELDS: &'static [ParamInfo] = Own::FIELDS;
+    const FIELDS: &'static [ParamInfo] = BoosterParams::FIELDS;
 
     const PREFIX: Option<&'static str> = Some(PREFIX);
 

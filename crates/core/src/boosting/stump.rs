@@ -1,14 +1,16 @@
-//! Decision stumps: one threshold on one feature, and the best of many (spec 9.1).
+//! Decision stumps: one threshold on one feature, and the best of many (theory: boosting 1.2).
 //!
-//! A stump `x_j > threshold` has two leaves; each adds up the costs of the classes, and names the cheapest. Of many stumps,
-//! the one plays whose own answers were cheapest so far; all of them learn. Among equals it is the first, of classes and of
-//! stumps. Where $x_j$ is absent it is 0, and what does not exceed the threshold goes to the first leaf.
+//! A stump `x_j > threshold` has two leaves; each adds up the costs of the classes, and names the cheapest.
+//! Of many stumps, the one plays whose own answers were cheapest so far; all of them learn. Among equals it
+//! is the first, of classes and of stumps. Where $x_j$ is absent it is 0, and what does not exceed the
+//! threshold goes to the first leaf.
 //!
-//! Stumps are given as a list of candidates, or found: every copy looks at some features, keeps a uniform sample of
-//! [`SAMPLE`] of its rows, and places thresholds at evenly spaced quantiles of the sample, first after 8 rows, and again
-//! whenever their number has doubled. A threshold stays, with what it has learnt, while its level in the sample is within
-//! half a step of where it belongs, and the best one in any case; a new one begins with what the best stump has cost. By the inequality of Dvoretzky,
-//! Kiefer and Wolfowitz all levels are within 0.17 of the truth with probability 95 %.
+//! Stumps are given as a list of candidates, or found: every copy looks at some features, keeps a uniform
+//! sample of [`SAMPLE`] of its rows, and places thresholds at evenly spaced quantiles of the sample, first
+//! after 8 rows, and again whenever their number has doubled. A threshold stays, with what it has learnt,
+//! while its level in the sample is within half a step of where it belongs, and the best one in any case; a
+//! new one begins with what the best stump has cost. By the inequality of Dvoretzky, Kiefer and Wolfowitz all
+//! levels are within 0.17 of the truth with probability 95 %.
 
 use crate::boosting::weak::WeakLearner;
 use crate::boosting::{cheapest, mixed, value};
@@ -25,7 +27,8 @@ pub const SAMPLE: usize = 64;
 /// Rows before the first thresholds.
 const FIRST: u64 = 8;
 
-/// Thresholds of a feature where nobody says otherwise: among more, streams of a thousand rows do not show the best.
+/// Default number of thresholds of a feature: among more, streams of a thousand rows do not show
+/// the best.
 const THRESHOLDS: u64 = 3;
 
 params! {
@@ -384,8 +387,9 @@ mod tests {
         stump.predict(Features::Dense(x), &mut Prediction::default())
     }
 
-    /// Both stumps answer 0 at first, so that x = (1, -1) of class 1 costs each 1/4, and of equals the first plays. For (-1, -1)
-    /// of class 0 the first goes to a fresh leaf, and is right; the second has learnt 1 there and pays again.
+    /// Both stumps answer 0 at first, so that x = (1, -1) of class 1 costs each 1/4, and of equals the first
+    /// plays. For (-1, -1) of class 0 the first goes to a fresh leaf, and is right; the second has learnt 1
+    /// there and pays again.
     #[test]
     fn the_stump_that_cost_least_plays() {
         let candidates = Some(Candidates(vec![vec![(1, 0.0), (0, 0.0)]]));

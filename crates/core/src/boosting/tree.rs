@@ -1,34 +1,38 @@
 //! A small tree that grows as its rows come: the default weak learner.
 //!
-//! Every leaf adds up the costs of the classes, and names the cheapest. It also keeps a few of its rows. Every `grace` rows
-//! it tries to split: it draws features and thresholds at random (extremely randomised trees), and takes the split with the
-//! largest gain if that exceeds a Hoeffding bound,
+//! Every leaf adds up the costs of the classes, and names the cheapest. It also keeps a few of its rows.
+//! Every `grace` rows it tries to split: it draws features and thresholds at random (extremely randomised
+//! trees), and takes the split with the largest gain if that exceeds a Hoeffding bound,
 //!
-//! $$ \text{gain} = \tfrac1n \Big(\sum_k \tfrac{l_k^2}{l} + \sum_k \tfrac{r_k^2}{r} - \sum_k \tfrac{n_k^2}{n}\Big)
+//! $$ \text{gain} = \tfrac1n \Big(\sum_k \tfrac{l_k^2}{l} + \sum_k \tfrac{r_k^2}{r} - \sum_k
+//!    \tfrac{n_k^2}{n}\Big)
 //!    > \sqrt{\tfrac{\ln(1/\delta)}{2n}}, \tag{1} $$
 //!
-//! where the $n$ rows kept, $n_k$ of class $k$, fall $l$ to the left and $r$ to the right. Both halves begin with the rows
-//! that fall to them, so that no row has to be seen twice: this is what lets a tree learn from a few hundred rows.
+//! where the $n$ rows kept, $n_k$ of class $k$, fall $l$ to the left and $r$ to the right. Both halves begin
+//! with the rows that fall to them, so that no row has to be seen twice: this is what lets a tree learn from
+//! a few hundred rows.
 //!
 //! ## Reference
 //!
-//! Pedro Domingos, Geoff Hulten, *Mining High-Speed Data Streams*, KDD 2000, for the bound and the grace period; Pierre
-//! Geurts, Damien Ernst, Louis Wehenkel, *Extremely randomized trees*, Machine Learning 63, 2006, for the drawn splits.
-//! `references.bib`: `domingos2000hoeffding`, `geurts2006extra`.
+//! Pedro Domingos, Geoff Hulten, *Mining High-Speed Data Streams*, KDD 2000, for the bound and the grace
+//! period; Pierre Geurts, Damien Ernst, Louis Wehenkel, *Extremely randomized trees*, Machine Learning 63,
+//! 2006, for the drawn splits. `references.bib`: `domingos2000hoeffding`, `geurts2006extra`.
 //!
 //! ## Deviations
 //!
-//! * Leaves keep rows (a uniform sample of at most `buffer`) instead of counts for every feature: splits are exact on the
-//!   sample, and nothing is forgotten when a leaf becomes two.
-//! * The best drawn split is compared with none at all, not with the second best, and $\delta$ is large: what a single tree
-//!   splits too early the other copies outvote.
-//! * The structure looks at classes, the leaves at costs: copies differ in what they draw and in what their leaves say.
+//! * Leaves keep rows (a uniform sample of at most `buffer`) instead of counts for every feature: splits are
+//!   exact on the sample, and nothing is forgotten when a leaf becomes two.
+//! * The best drawn split is compared with none at all, not with the second best, and $\delta$ is large: what
+//!   a single tree splits too early the other copies outvote.
+//! * The structure looks at classes, the leaves at costs: copies differ in what they draw and in what their
+//!   leaves say.
 //! * A row's absent features are 0 and fall to the left of a threshold that is 0 or more.
 //!
 //! ## Cost
 //!
-//! The depth to predict. To learn, that and $K$, and every `grace` rows `tries` · `buffer`. Memory: `memory` numbers at
-//! most for the rows that are kept, taken as they come; a tree that has used them up no longer grows.
+//! The depth to predict. To learn, that and $K$, and every `grace` rows `tries` · `buffer`. Memory: `memory`
+//! numbers at most for the rows that are kept, taken as they come; a tree that has used them up no longer
+//! grows.
 
 use crate::boosting::weak::WeakLearner;
 use crate::boosting::{cheapest, mixed, mixed_uniform, value};
@@ -199,7 +203,8 @@ impl Tree {
         &self.places[leaf * self.buffer..][..self.sizes(leaf).1]
     }
 
-    /// Keeps the row of class `y`, or not: what a leaf keeps is a uniform sample of what it has seen (Vitter's algorithm R).
+    /// Keeps the row of class `y`, or not: what a leaf keeps is a uniform sample of what it has seen
+    /// (Vitter's algorithm R).
     fn keep(&mut self, leaf: usize, x: Features<'_>, y: usize, costs: &[f64]) {
         let ((seen, kept), row_len) = (self.sizes(leaf), self.row_len());
         let place = if kept < self.buffer && self.rows.len() < self.capacity * row_len {
@@ -391,8 +396,9 @@ mod tests {
         tree.predict(Features::Dense(&[x]), &mut Prediction::default())
     }
 
-    /// Four rows, -1 and -1 of class 1, 1 and 1 of class 0: every threshold in [-1, 1) parts the classes, the gain is
-    /// (2 + 2 - 2)/4 = 1/2. Hoeffding's bound for n = 4 is 1/2 at δ = e⁻²: just below that δ it splits no more.
+    /// Four rows, -1 and -1 of class 1, 1 and 1 of class 0: every threshold in [-1, 1) parts the classes, the
+    /// gain is (2 + 2 - 2)/4 = 1/2. Hoeffding's bound for n = 4 is 1/2 at δ = e⁻²: just below that δ it
+    /// splits no more.
     #[test]
     fn a_split_worked_by_hand() {
         for (delta, leaves) in [(0.136, 2), (0.135, 1)] {

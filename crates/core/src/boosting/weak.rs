@@ -1,4 +1,5 @@
-//! The weak learner's side of boosting: name a class, be told what every class would have cost (spec 9.1).
+//! The weak learner's side of boosting: name a class, be told what every class would have cost (theory:
+//! boosting 1.1).
 
 use crate::algorithm::{Algorithm as _, Forecast, Model};
 use crate::boosting::adaboost_olm::AdaBoostOlm;
@@ -16,9 +17,9 @@ use crate::state::State;
 
 /// Names a class for a row, and learns from what the classes would have cost.
 ///
-/// Its loss in a round is the cost of the class that it named. Costs are those of [`costs`](super::costs): the true class
-/// costs nothing, and all of them together at most 1. A weak learner has edge $g$ and excess $S$ if its total loss is at
-/// most $(1 - g)$ times that of a uniformly random class, plus $S$.
+/// Its loss in a round is the cost of the class that it named. Costs are those of [`costs`](super::costs):
+/// the true class costs nothing, and all of them together at most 1. A weak learner has edge $g$ and excess
+/// $S$ if its total loss is at most $(1 - g)$ times that of a uniformly random class, plus $S$.
 pub trait WeakLearner: Send + Sync {
     /// The parameters in use, by name.
     fn values(&self) -> Values;
@@ -31,8 +32,8 @@ pub trait WeakLearner: Send + Sync {
     /// The class that it names for `x`. Pure.
     fn predict(&self, x: Features<'_>, room: &mut Prediction) -> usize;
 
-    /// Learns that class `y` was true, and that naming class `l` would have cost `costs[l]`. `at` is what `predict` left in
-    /// its room for `x`, maybe some rounds ago.
+    /// Learns that class `y` was true, and that naming class `l` would have cost `costs[l]`. `at` is what
+    /// `predict` left in its room for `x`, maybe some rounds ago.
     fn update(&mut self, x: Features<'_>, y: usize, costs: &[f64], at: &Prediction);
 }
 
@@ -57,7 +58,7 @@ impl Clone for Box<dyn WeakModel> {
 /// What parameters of the weak learner begin with.
 pub(crate) const PREFIX: &str = "weak.";
 
-/// The weak learners that are no learners of the registry.
+/// The weak learners that are not in the registry.
 const NAMES: [&str; 4] = ["tree", "best-stump", "stump", "linear-cost"];
 
 /// A weak learner with its parameters: makes the copies.

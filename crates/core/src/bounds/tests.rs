@@ -1,6 +1,6 @@
 use super::*;
 use crate::loss::gap::Surrogate;
-use crate::testing::{assert_close, count, log_det, number, numbers, quadratic, shared_vector};
+use crate::testing::{assert_close, count, log_det, number, numbers, quadratic, vector};
 use serde_json::Value;
 
 const SETTING: Setting = Setting { classes: 3, features: 4, radius: 2.0, norm: 1.5, rounds: 100.0 };
@@ -27,7 +27,7 @@ fn folklore_references() {
         "folklore_counterexample_safe",
     ];
     for name in names {
-        let Some(reference) = shared_vector(name) else { return };
+        let reference = vector(name);
         let (setting, summary) = (setting(&reference), &reference["summary"]);
         let of = |key: &str| number(&reference["params"][key]);
         let (lambda, gamma) = (of("lam"), of("gamma"));
@@ -63,7 +63,7 @@ fn centred_norm_squared(w: &[f64], classes: usize) -> f64 {
 
 #[test]
 fn folklore_certificate_reference() {
-    let Some(reference) = shared_vector("folklore_T50_d3_K2") else { return };
+    let reference = vector("folklore_T50_d3_K2");
     let quadratic =
         quadratic(&numbers(&reference["final_state"]["A"]), &numbers(&reference["final_state"]["G"]));
     let lambda = number(&reference["params"]["lam"]);
@@ -76,7 +76,7 @@ fn folklore_certificate_reference() {
 
 #[test]
 fn aioli_references() {
-    let Some(reference) = shared_vector("aioli_T60_d5") else { return };
+    let reference = vector("aioli_T60_d5");
     let (setting, summary) = (setting(&reference), &reference["summary"]);
     let of = |key: &str| number(&reference["params"][key]);
     let (lambda, kappa) = (of("lam"), of("kappa"));
@@ -107,7 +107,7 @@ fn aioli_references() {
 
 #[test]
 fn kernel_aioli_reference() {
-    let Some(reference) = shared_vector("kernel_aioli_rbf") else { return };
+    let reference = vector("kernel_aioli_rbf");
     let (setting, lambda) = (setting(&reference), number(&reference["params"]["lam"]));
     let x = numbers(&reference["data"]["x"]);
     let kappa = crate::kernel::curvature::aioli_paper(setting.norm * setting.radius);
@@ -135,22 +135,21 @@ fn dot(u: &[f64], v: &[f64]) -> f64 {
 
 #[test]
 fn other_references() {
-    if let Some(reference) = shared_vector("ogd_fro_sqrt") {
-        let bound = ogd_square_root(&setting(&reference));
-        assert_close(bound, number(&reference["summary"]["bound"]), 1e-12, "ogd");
-    }
-    if let Some(reference) = shared_vector("aggregating_d1_B4") {
-        let bound = aggregating_binary(&setting(&reference));
-        assert_close(bound, number(&reference["summary"]["bound"]), 1e-12, "aggregating");
-    }
-    if let Some(reference) = shared_vector("vaw_T60_d4") {
-        let theta = numbers(&reference["comparator"]["theta"]);
-        let norm = theta.iter().map(|t| t * t).sum::<f64>().sqrt();
-        let setting = Setting { norm, ..setting(&reference) };
-        let of = |key: &str| number(&reference["params"][key]);
-        assert_eq!(setting.features, count(&reference["params"]["d"]));
-        assert_close(vaw(&setting, of("lam"), of("Y")), number(&reference["summary"]["bound"]), 1e-12, "vaw");
-    }
+    let reference = vector("ogd_fro_sqrt");
+    let bound = ogd_square_root(&setting(&reference));
+    assert_close(bound, number(&reference["summary"]["bound"]), 1e-12, "ogd");
+
+    let reference = vector("aggregating_d1_B4");
+    let bound = aggregating_binary(&setting(&reference));
+    assert_close(bound, number(&reference["summary"]["bound"]), 1e-12, "aggregating");
+
+    let reference = vector("vaw_T60_d4");
+    let theta = numbers(&reference["comparator"]["theta"]);
+    let norm = theta.iter().map(|t| t * t).sum::<f64>().sqrt();
+    let setting = Setting { norm, ..setting(&reference) };
+    let of = |key: &str| number(&reference["params"][key]);
+    assert_eq!(setting.features, count(&reference["params"]["d"]));
+    assert_close(vaw(&setting, of("lam"), of("Y")), number(&reference["summary"]["bound"]), 1e-12, "vaw");
 }
 
 #[test]

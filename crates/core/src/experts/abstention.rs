@@ -1,13 +1,15 @@
 //! # AdaHedge with abstention: answer, or say that it is not known
 //!
-//! Experts vote in [-1, 1] on a question with the answers -1 and 1. AdaHedge weighs them; the sign of the weighted vote is
-//! the answer, given with probability |vote|: the closer the vote, the likelier there is no answer. With costs of abstaining
-//! below 1/2 the expected loss exceeds the best expert's by a constant, however long the stream.
+//! Experts vote in [-1, 1] on a question with the answers -1 and 1. AdaHedge weighs them; the sign of the
+//! weighted vote is the answer, given with probability |vote|: the closer the vote, the likelier there is no
+//! answer. With costs of abstaining below 1/2 the expected loss exceeds the best expert's by a constant,
+//! however long the stream.
 //!
 //! ## Reference
 //!
-//! Dirk van der Hoeven, *Exploiting the Surrogate Gap in Online Multiclass Classification*, NeurIPS 2020, arXiv:2007.12618,
-//! appendix E, Theorem 7. `references.bib`: `vanderhoeven2020gaptron`.
+//! Dirk van der Hoeven, *Exploiting the Surrogate Gap in Online Multiclass Classification*, NeurIPS 2020,
+//! arXiv:2007.12618, appendix E, Theorem 7. `references.bib`: `vanderhoeven2020gaptron`; theory: abstention
+//! 2.1.
 //!
 //! ## Symbols
 //!
@@ -19,7 +21,8 @@
 //! | $c$ | `cost` | what no answer costs |
 //!
 //! $$ \hat y = \langle w, v \rangle, \qquad b = 1 - |\hat y|, \qquad
-//!    \text{no answer with probability } b, \text{ else } \mathrm{sign}(\hat y); \qquad l^i = \tfrac12(1 - y v^i). \tag{1} $$
+//! \text{no answer with probability } b, \text{ else } \mathrm{sign}(\hat y); \qquad l^i = \tfrac12(1 - y
+//!    v^i). \tag{1} $$
 //!
 //! With costs $c_t < \tfrac12$, for every expert $i$ and the $V$ of [`adahedge`](super::adahedge)
 //! ([`crate::bounds::abstention`]),
@@ -51,14 +54,16 @@ pub struct AdaHedgeAbstain {
     hedge: AdaHedge,
 }
 
-/// Writes the losses $\tfrac12(1 - y v^i)$ of experts that vote $v$ in [-1, 1], where $y$ is -1 or 1, to `losses`.
+/// Writes the losses $\tfrac12(1 - y v^i)$ of experts that vote $v$ in [-1, 1], where $y$ is -1 or 1, to
+/// `losses`.
 pub fn vote_losses(votes: &[f64], y: i8, losses: &mut Vec<f64>) {
     losses.clear();
     losses.extend(votes.iter().map(|vote| 0.5 * (1.0 - f64::from(y) * vote)));
 }
 
 impl AdaHedgeAbstain {
-    /// The right-hand side of (2) without the expert's loss, for costs that were at most `cost`; or why there is none.
+    /// The right-hand side of (2) without the expert's loss, for costs that were at most `cost`; or why there
+    /// is none.
     ///
     /// # Errors
     /// If `cost` is above 1/2.
@@ -152,7 +157,7 @@ impl State for AdaHedgeAbstain {
 mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
-    use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
+    use crate::testing::{assert_close, count, items, number, numbers, vector};
 
     fn experts(count: usize) -> AdaHedgeAbstain {
         AdaHedgeAbstain::new(AdaHedgeParams {}, Problem::new(2, count), 0).expect("no parameters")
@@ -160,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_reference_is_followed() {
-        let Some(reference) = shared_vector("abstain_binary") else { return };
+        let reference = vector("abstain_binary");
         let mut learner = experts(count(&reference["N"]));
         let mut losses = Vec::new();
         for (t, round) in items(&reference["rounds"]).iter().enumerate() {
@@ -186,8 +191,8 @@ mod tests {
         }
     }
 
-    /// Theorem 7 against an adversary whose label is what the vote is against, against noise, and against experts that
-    /// agree; for costs up to 1/2.
+    /// Theorem 7 against an adversary whose label is what the vote is against, against noise, and against
+    /// experts that agree; for costs up to 1/2.
     #[test]
     fn the_theorem_holds_on_adversarial_labels() {
         for (cost, adversary, seed) in

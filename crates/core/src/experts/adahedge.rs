@@ -1,12 +1,13 @@
 //! # AdaHedge: follow experts, with a learning rate that tunes itself
 //!
-//! Exponential weights whose learning rate falls with the cumulative mixability gap: the difference between what the
-//! weighted experts lose and what Vovk's mix of them would lose. No range of horizons, no rate to set.
+//! Exponential weights whose learning rate falls with the cumulative mixability gap: the difference between
+//! what the weighted experts lose and what Vovk's mix of them would lose. No range of horizons, no rate to
+//! set.
 //!
 //! ## Reference
 //!
-//! Steven de Rooij, Tim van Erven, Peter Grünwald, Wouter Koolen, *Follow the Leader If You Can, Hedge If You Must*, JMLR 15,
-//! 2014, section 2. `references.bib`: `derooij2014adahedge`.
+//! Steven de Rooij, Tim van Erven, Peter Grünwald, Wouter Koolen, *Follow the Leader If You Can, Hedge If You
+//! Must*, JMLR 15, 2014, section 2. `references.bib`: `derooij2014adahedge`; theory: abstention 1.1.
 //!
 //! ## Symbols
 //!
@@ -20,7 +21,8 @@
 //! $$ \eta = \ln N / \Delta, \qquad w_i \propto e^{-\eta(L_i - \min L)}; \quad
 //!    \text{if } \Delta = 0: \text{ uniform on } \{i : L_i = \min L\}, \tag{1} $$
 //! $$ M(L) = \min L - \tfrac1\eta \ln \tfrac1N \textstyle\sum_i e^{-\eta(L_i - \min L)}, \qquad
-//!    \Delta \mathrel{+}= \max\big(0, \langle w, l\rangle - (M(L + l) - M(L))\big), \quad L \mathrel{+}= l. \tag{2} $$
+//! \Delta \mathrel{+}= \max\big(0, \langle w, l\rangle - (M(L + l) - M(L))\big), \quad L \mathrel{+}= l.
+//!    \tag{2} $$
 //!
 //! Regret against every expert, for losses in [0, 1]: at most $2\sqrt{V \ln N} + \tfrac43 \ln N + 2$
 //! ([`crate::bounds::adahedge`]).
@@ -202,7 +204,7 @@ impl State for AdaHedge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
+    use crate::testing::{assert_close, count, items, number, numbers, vector};
 
     fn experts(count: usize) -> AdaHedge {
         AdaHedge::new(AdaHedgeParams {}, Problem::new(2, count), 0).expect("no parameters")
@@ -210,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_reference_is_followed() {
-        let Some(reference) = shared_vector("adahedge_uniform") else { return };
+        let reference = vector("adahedge_uniform");
         let mut learner = experts(count(&reference["N"]));
         for (t, round) in items(&reference["rounds"]).iter().enumerate() {
             let what = format!("round {t}");
@@ -226,8 +228,8 @@ mod tests {
         }
     }
 
-    /// Losses (1, 0): at first η = ∞ and w = (1/2, 1/2), h = 1/2, M moves from 0 to 0, so Δ = 1/2. Then η = 2 ln 2,
-    /// and w ∝ (e^{-2 ln 2}, 1) = (1/4, 1).
+    /// Losses (1, 0): at first η = ∞ and w = (1/2, 1/2), h = 1/2, M moves from 0 to 0, so Δ = 1/2. Then η = 2
+    /// ln 2, and w ∝ (e^{-2 ln 2}, 1) = (1/4, 1).
     #[test]
     fn a_round_by_hand() {
         let mut learner = experts(2);
@@ -247,8 +249,8 @@ mod tests {
         assert_eq!((equal.weights(), equal.gap()), (&[1.0 / 3.0; 3][..], 0.0));
     }
 
-    /// Against an adversary that makes the heaviest expert lose, one that keeps all level, and one that lets the leader
-    /// change: the regret is positive, and below the bound.
+    /// Against an adversary that makes the heaviest expert lose, one that keeps all level, and one that lets
+    /// the leader change: the regret is positive, and below the bound.
     #[test]
     fn adversaries_stay_below_the_bound() {
         for experts_count in [2, 5, 50] {

@@ -1,31 +1,34 @@
-//! Vovk's aggregation for log loss, with and without fixed share.
+//! Vovk's aggregation for log loss, with and without fixed share (theory: mixtures 1).
 //!
-//! $M$ members forecast probabilities $p^i_t$. The mixture plays $\sum_i w^i_t p^i_t$, and every member's weight is multiplied by
-//! the probability that it gave to the truth. The total loss is then *exactly*
+//! $M$ members forecast probabilities $p^i_t$. The mixture plays $\sum_i w^i_t p^i_t$, and every member's
+//! weight is multiplied by the probability that it gave to the truth. The total loss is then *exactly*
 //!
 //! $$ L_T = -\ln \sum_i \pi_i e^{-L^i_T} \le \min_i\, (L^i_T - \ln \pi_i), \tag{1} $$
 //!
-//! with the prior $\pi$: $\ln M$ more than the best member for a uniform one (Vovk 1990: *Aggregating Strategies*, COLT). After a
-//! drift another member may be best. *Fixed share* (Herbster, Warmuth 1998) lets weight $\alpha_t$ flow to the others after round
-//! $t$; with $\alpha_t = 1/(t+1)$, which needs no horizon, against any sequence of members that changes after the rounds of a set
-//! $\mathcal S$
+//! with the prior $\pi$: $\ln M$ more than the best member for a uniform one (Vovk 1990: *Aggregating
+//! Strategies*, COLT; theory: mixtures 1.1, 1.2). After a drift another member may be best. *Fixed share*
+//! (Herbster, Warmuth 1998) lets weight $\alpha_t$ flow to the others after round $t$; with
+//! $\alpha_t = 1/(t+1)$, which needs no horizon, against any sequence of members that changes after the
+//! rounds of a set $\mathcal S$
 //!
-//! $$ L_T \le L^{i_1, \dots, i_T}_T - \ln \pi_{i_1} + \ln T + \textstyle\sum_{t \in \mathcal S} \ln(t\,(M-1)). \tag{2} $$
+//! $$ L_T \le L^{i_1, \dots, i_T}_T - \ln \pi_{i_1} + \ln T + \textstyle\sum_{t \in \mathcal S}
+//!    \ln(t\,(M-1)). \tag{2} $$
 //!
-//! (Staying costs $-\ln(1-\alpha_t)$, which adds up to $\ln T$; a change $\ln((M-1)/\alpha_t)$ instead.) [`Mixture`] does not choose:
-//! it is the mixture, with half the prior each, of both, so that (1) and (2) hold with $\ln 2$ added. All of it is one set of
-//! weights, since a mixture of mixtures is a mixture.
+//! (Staying costs $-\ln(1-\alpha_t)$, which adds up to $\ln T$; a change $\ln((M-1)/\alpha_t)$ instead;
+//! theory: mixtures 1.3, 1.4.) [`Mixture`] does not choose: it is the mixture, with half the prior each, of
+//! both, so that (1) and (2) hold with $\ln 2$ added (theory: mixtures 1.5). All of it is one set of weights,
+//! since a mixture of mixtures is a mixture.
 //!
-//! Soft labels keep both, by Hölder's inequality, with cross-entropy for the loss. So do importance weights up to 1; a larger
-//! weight counts as it is, without guarantee.
+//! Soft labels keep both, by Hölder's inequality, with cross-entropy for the loss. So do importance weights
+//! up to 1; a larger weight counts as it is, without guarantee.
 
 use crate::state::Tensor;
 
 /// The weight in logarithms of a member that has left: its share of the forecast is 0.
 const GONE: f64 = -1e12;
 
-/// Nobody who is still there has less.
-const LEAST: f64 = -1e11;
+/// The least weight, in logarithms, of a member that has not left.
+const LEAST_LOG_WEIGHT: f64 = -1e11;
 
 /// Weights over members, see the [module](self).
 #[derive(Clone, Debug)]
@@ -72,8 +75,8 @@ impl Mixture {
         self.fixed[member]
     }
 
-    /// Learns that the members had the log losses `losses`, times the importance weight of the round: finite, or infinite for
-    /// who has left.
+    /// Learns that the members had the log losses `losses`, times the importance weight of the round: finite,
+    /// or infinite for a member that has left.
     pub fn update(&mut self, losses: &[f64]) {
         let present = self.fixed.iter().zip(losses).filter(|(fixed, _)| **fixed > GONE);
         let least = present.map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
@@ -94,7 +97,7 @@ impl Mixture {
         self.normalise();
         let top = self.parts[0].max(self.parts[1]);
         let log_sum = top + self.parts.iter().map(|part| (part - top).exp()).sum::<f64>().ln();
-        self.parts.iter_mut().for_each(|part| *part = (*part - log_sum).max(LEAST));
+        self.parts.iter_mut().for_each(|part| *part = (*part - log_sum).max(LEAST_LOG_WEIGHT));
         self.rounds += 1;
         self.share(tracking_likelihood);
         self.refresh();
@@ -105,7 +108,7 @@ impl Mixture {
         let top = self.fixed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let log_sum = top + self.fixed.iter().map(|fixed| (fixed - top).exp()).sum::<f64>().ln();
         for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
-            *fixed = (*fixed - log_sum).max(LEAST);
+            *fixed = (*fixed - log_sum).max(LEAST_LOG_WEIGHT);
         }
     }
 
@@ -124,7 +127,8 @@ impl Mixture {
         }
     }
 
-    /// Lets `member` leave: the others' weights only grow, so that (1) and (2) go on to hold against all who stay.
+    /// Lets `member` leave (theory: mixtures 1.6): the others' weights only grow, so that (1) and (2) go on
+    /// to hold against all that stay.
     pub fn retire(&mut self, member: usize) {
         self.fixed[member] = GONE;
         self.tracking[member] = 0.0;
@@ -137,15 +141,17 @@ impl Mixture {
         self.refresh();
     }
 
-    /// Lets `count` members join, who share the weight `share` in (0, 1) equally; the others' weights shrink by $1 -$ `share`.
+    /// Lets `count` members join, who share the weight `share` in (0, 1) equally; the others' weights shrink
+    /// by $1 -$ `share`.
     ///
-    /// With $1/(j+1)^2$ for the $j$-th joining, all of them together cost everybody at most $\ln 2$, since
-    /// $\prod_{m \ge 2} (1 - 1/m^2) = 1/2$: half of the prior is held back for them. Who joins has (1) from then on, with the loss of
-    /// the mixture for its own of before, and $2 \ln(j+1) + \ln(\text{count})$ for $-\ln \pi$.
+    /// With $1/(j+1)^2$ for the $j$-th joining, all of them together cost every member at most $\ln 2$, since
+    /// $\prod_{m \ge 2} (1 - 1/m^2) = 1/2$: half of the prior is held back for them. A member that joins has
+    /// (1) from that round on, with the mixture's loss in place of its own up to then, and
+    /// $2 \ln(j+1) + \ln(\text{count})$ for $-\ln \pi$.
     pub(super) fn join(&mut self, count: usize, share: f64) {
         let own = share / count as f64;
         for fixed in self.fixed.iter_mut().filter(|fixed| **fixed > GONE) {
-            *fixed = (*fixed + (-share).ln_1p()).max(LEAST);
+            *fixed = (*fixed + (-share).ln_1p()).max(LEAST_LOG_WEIGHT);
         }
         self.tracking.iter_mut().for_each(|tracking| *tracking *= 1.0 - share);
         self.fixed.extend(std::iter::repeat_n(own.ln(), count));
@@ -174,7 +180,7 @@ impl Mixture {
         ]
     }
 
-    /// Recomputes what follows from the state. False if its weights are none.
+    /// Recomputes what follows from the state. False if the weights are not a distribution.
     pub fn restored(&mut self) -> bool {
         let valid = self.tracking.iter().all(|weight| (0.0..=1.0 + 1e-9).contains(weight))
             && self.fixed.iter().chain(&self.parts).all(|log| *log <= 1e-9)
@@ -186,9 +192,9 @@ impl Mixture {
     }
 }
 
-/// The right-hand side of (2), less the sequence's loss and with the $\ln 2$ of [`Mixture`]: how much more than a sequence of
-/// members it may lose over `rounds` rounds, `prior` being that of the first member and `changes` the rounds after which
-/// the member changes, among `members` in all.
+/// The right-hand side of (2), less the sequence's loss and with the $\ln 2$ of [`Mixture`]: how much more
+/// than a sequence of members it may lose over `rounds` rounds, `prior` being that of the first member and
+/// `changes` the rounds after which the member changes, among `members` in all.
 pub fn tracking_bound(members: usize, prior: f64, rounds: u64, changes: &[u64]) -> f64 {
     let change = |round: &u64| (*round as f64 * (members - 1) as f64).ln();
     2f64.ln() - prior.ln() + (rounds.max(1) as f64).ln() + changes.iter().map(change).sum::<f64>()
@@ -199,7 +205,8 @@ mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
 
-    /// Plays members whose probability of the truth is `truth(t, i)`; the mixture's loss and the members' by round.
+    /// Plays members whose probability of the truth is `truth(t, i)`; the mixture's loss and the members' by
+    /// round.
     fn play(
         mixture: &mut Mixture,
         rounds: usize,
@@ -220,8 +227,9 @@ mod tests {
         move |t, i| Rng::new(seed, (1000 * t + i) as u64).uniform().max(1e-6)
     }
 
-    /// Two members, prior ½ each, p = (0.8, 0.2) and then again: round 1 plays ½; all weights are then (0.8, 0.2), but α = ½ makes
-    /// the tracking ones ½ each. Both parts had probability ½ of the truth, so that they weigh the same: (0.65, 0.35).
+    /// Two members, prior ½ each, p = (0.8, 0.2) and then again: round 1 plays ½; all weights are then (0.8,
+    /// 0.2), but α = ½ makes the tracking ones ½ each. Both parts had probability ½ of the truth, so that
+    /// they weigh the same: (0.65, 0.35).
     #[test]
     fn a_round_by_hand() {
         let mut mixture = Mixture::new(&[1.0, 1.0]);
@@ -296,7 +304,8 @@ mod tests {
         }
     }
 
-    /// Members join after every 20 rounds: nobody pays more than ln 2 for all of them, and each is followed once it is there.
+    /// Members join after every 20 rounds: all of them cost a member at most ln 2, and each is followed once
+    /// it is there.
     #[test]
     fn who_joins_costs_the_others_at_most_ln_2() {
         let mut mixture = Mixture::new(&[1.0; 2]);
@@ -326,9 +335,21 @@ mod tests {
     #[test]
     fn hopeless_rounds_leave_weights() {
         let mut mixture = Mixture::new(&[1.0; 3]);
+        let mut total = [0.0; 3];
         for losses in [[700.0, 690.0, 1e5], [1e9, 1e9 + 1.0, 0.0], [0.0, 1e9, 1e9], [1e-300, 0.0, 5.0]] {
             (0..50).for_each(|_| mixture.update(&losses));
-            assert!((mixture.weights().iter().sum::<f64>() - 1.0).abs() < 1e-12, "{:?}", mixture.weights());
+            total.iter_mut().zip(losses).for_each(|(total, loss)| *total += 50.0 * loss);
+            // Without sharing, weights are e^-loss, normalised: their logarithms say so where they themselves
+            // are 0.
+            let least = total.iter().copied().fold(f64::INFINITY, f64::min);
+            for (i, total) in total.iter().enumerate() {
+                let (log, want) = (mixture.log_weight(i), least - total);
+                assert!((log - want).abs() <= 1e-9 * (1.0 + want.abs()), "member {i}: {log} for {want}");
+            }
+            // With sharing, the member that is best in these rounds is followed, whatever was before.
+            let best = crate::prediction::argmax(&losses.map(|loss| -loss));
+            let tracking = &mixture.tracking;
+            assert!(tracking[best] > 0.9 && tracking.iter().all(|weight| *weight > 0.0), "{tracking:?}");
         }
         assert!(mixture.restored());
     }

@@ -1,14 +1,15 @@
 //! Experts in the columns of a stream: what makes a learner that follows experts one of rows with labels.
 //!
-//! Column $j$ is the vote $v^j \in [-1, 1]$ of expert $j$ between two classes, the first (-1) and the second (1). With the
-//! weights $w$ of the learner,
+//! Column $j$ is the vote $v^j \in [-1, 1]$ of expert $j$ between two classes, the first (-1) and the second
+//! (1). With the weights $w$ of the learner,
 //!
-//! $$ \hat y = \langle w, v \rangle, \qquad p = \bigl(\tfrac12(1 - \hat y),\, \tfrac12(1 + \hat y)\bigr), \qquad
+//! $$ \hat y = \langle w, v \rangle, \qquad p = \bigl(\tfrac12(1 - \hat y),\, \tfrac12(1 + \hat y)\bigr),
+//!    \qquad
 //!    l^j = \tfrac12(1 - y v^j), \tag{1} $$
 //!
-//! so that the expected mistakes of a label drawn from $p$ are $\langle w, l \rangle$: what the learner's theorem bounds.
-//! Learners that abstain do so with the probability in [`Prediction::abstain`], and otherwise answer with the sign of
-//! $\hat y$.
+//! so that the expected mistakes of a label drawn from $p$ are $\langle w, l \rangle$: what the learner's
+//! theorem bounds (theory: abstention 2.3). Learners that abstain do so with the probability in
+//! [`Prediction::abstain`], and otherwise answer with the sign of $\hat y$.
 //!
 //! Votes beyond [-1, 1] count as the nearer end; fronts refuse them.
 
@@ -116,8 +117,8 @@ mod tests {
     use crate::rng::{Rng, Uniforms};
     use crate::testing::assert_close;
 
-    /// Votes (1, -1, 0.5) of equal experts: the vote is 1/6. The truth is the first class: losses are (1, 0, 3/4), their mean
-    /// Δ = 7/12, so that η = 1.88 and w ∝ (0.15, 1, 0.24).
+    /// Votes (1, -1, 0.5) of equal experts: the vote is 1/6. The truth is the first class: losses are (1, 0,
+    /// 3/4), their mean Δ = 7/12, so that η = 1.88 and w ∝ (0.15, 1, 0.24).
     #[test]
     fn a_round_by_hand() {
         let new = |params| Votes::<AdaHedgeAbstain>::new(params, Problem::new(2, 3), 0);

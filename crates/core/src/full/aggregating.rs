@@ -1,14 +1,15 @@
 //! # Vovk's aggregating algorithm for binary logistic regression
 //!
-//! Predicts with the posterior mean of the probability under a uniform prior on a ball of weights: the forecaster whose
-//! regret sets the standard for the efficient ones. The integral over the ball is done by quadrature, hence one or two
-//! features only.
+//! Predicts with the posterior mean of the probability under a uniform prior on a ball of weights: the
+//! forecaster whose regret sets the standard for the efficient ones. The integral over the ball is done by
+//! quadrature, hence one or two features only.
 //!
 //! ## Reference
 //!
-//! Volodya Vovk, *A Game of Prediction with Expert Advice*, JCSS 56, 1998; for logistic regression Dylan Foster, Satyen
-//! Kale, Haipeng Luo, Mehryar Mohri, Karthik Sridharan, *Logistic Regression: The Importance of Being Improper*, COLT
-//! 2018, arXiv:1803.09349, Algorithm 1. `references.bib`: `vovk1998aggregating`, `foster2018improper`.
+//! Volodya Vovk, *A Game of Prediction with Expert Advice*, JCSS 56, 1998; for logistic regression Dylan
+//! Foster, Satyen Kale, Haipeng Luo, Mehryar Mohri, Karthik Sridharan, *Logistic Regression: The Importance
+//! of Being Improper*, COLT 2018, arXiv:1803.09349, Algorithm 1. `references.bib`: `vovk1998aggregating`,
+//! `foster2018improper`; theory: baselines 3.1.
 //!
 //! ## Symbols
 //!
@@ -29,20 +30,21 @@
 //!
 //! ## Deviations
 //!
-//! * $K = 2$ and $d \le 2$. In one dimension the nodes are those of 16-point Gauss-Legendre rules side by side; in two,
-//!   of a Gauss-Legendre rule in the radius times twice as many equal angles.
+//! * $K = 2$ and $d \le 2$. In one dimension the nodes are those of 16-point Gauss-Legendre rules side by
+//!   side; in two, of a Gauss-Legendre rule in the radius times twice as many equal angles.
 //! * The quadrature follows the integral while nodes are closer than the posterior is wide, about
-//!   $2/\sqrt{\sum_t x_t^2}$: with the default ball, raise `nodes` for more rounds than some $10^5$ ($d = 1$) or $10^3$ ($d = 2$). Beyond that it
-//!   is the same algorithm over the nodes as comparators.
+//!   $2/\sqrt{\sum_t x_t^2}$: with the default ball, raise `nodes` for more rounds than some $10^5$ ($d = 1$)
+//!   or $10^3$ ($d = 2$). Beyond that it is the same algorithm over the nodes as comparators.
 //! * $\mu$ is 0 unless it is set: the bound above needs no smoothing.
-//! * $B$ has no theoretical default: `norm` is $10/R$, as for the other learners.
+//! * $B$ has no theoretical default: `norm` is $10/R$, less than the $30/R$ of the other learners, because
+//!   the nodes of the quadrature have to cover the whole ball.
 //! * The scores are $(-s/2, s/2)$ for the logit $s = \ln(\tilde p(1)/\tilde p(-1))$.
 //! * Late feedback multiplies the posterior by the round's likelihood: the order of rounds does not matter.
 //!
 //! ## Cost
 //!
-//! An exponential and a logarithm per node for `predict`, an exponential per node for `update`; memory one number per
-//! node for the state and two for a prediction.
+//! An exponential and a logarithm per node for `predict`, an exponential per node for `update`; memory one
+//! number per node for the state and two for a prediction.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -71,10 +73,11 @@ params! {
         norm: f64 = "10 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
-        /// Share $\mu$ of the uniform distribution in every prediction, in [0, 1]; costs at most $2\mu$ a round.
+        /// Share $\mu$ of the uniform distribution in every prediction, in [0, 1]; costs at most $2\mu$ a
+        /// round.
         smoothing: f64 = "0",
-        /// Nodes on the interval (one feature; 16 to 2^20, rounded up to a multiple of 16), or in the radius, with twice
-        /// as many angles (two features; 16 to 1024).
+        /// Nodes on the interval (one feature; 16 to 2^20, rounded up to a multiple of 16), or in the radius,
+        /// with twice as many angles (two features; 16 to 1024).
         nodes: u64 = "4096 for one feature, 120 for two",
     }
 }
@@ -278,8 +281,8 @@ mod tests {
         at
     }
 
-    /// B = 1. Round 1 at x = 1: the prior is even, p = 1/2. Round 2 after y = 1: the posterior density is σ(θ), of integral 1 over
-    /// [-1, 1], and p = ∫σ². As σ' = σ - σ², that is 1 - (σ(1) - σ(-1)).
+    /// B = 1. Round 1 at x = 1: the prior is even, p = 1/2. Round 2 after y = 1: the posterior density is
+    /// σ(θ), of integral 1 over [-1, 1], and p = ∫σ². As σ' = σ - σ², that is 1 - (σ(1) - σ(-1)).
     #[test]
     fn by_hand() {
         let mut learner = aggregating(1, AggregatingParams { norm: Some(1.0), ..Default::default() });
@@ -289,8 +292,8 @@ mod tests {
         assert_close(round(&mut learner, &[1.0], 0).probabilities[1], want, 1e-14, "posterior");
     }
 
-    /// The losses telescope to -ln of the average likelihood, here by Simpson's rule in each coordinate of the square,
-    /// cut to the disc, for d = 2; and for d = 1 on the interval.
+    /// The losses telescope to -ln of the average likelihood, here by Simpson's rule in each coordinate of
+    /// the square, cut to the disc, for d = 2; and for d = 1 on the interval.
     #[test]
     fn total_loss_is_that_of_the_mixture() {
         let b = 2.0;

@@ -1,13 +1,14 @@
 //! # AIOLI: efficient improper online logistic regression for two classes
 //!
-//! Predicts with the minimiser of past quadratic surrogates plus the losses of the *coming* prediction under both labels.
-//! That is a shrinkage of the ridge-like logit, stronger for unusual rows; the regret is logarithmic in $T$ with a
-//! factor linear in $BR$, which no proper learner can have.
+//! Predicts with the minimiser of past quadratic surrogates plus the losses of the *coming* prediction under
+//! both labels. That is a shrinkage of the ridge-like logit, stronger for unusual rows; the regret is
+//! logarithmic in $T$ with a factor linear in $BR$, which no proper learner can have.
 //!
 //! ## Reference
 //!
-//! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Efficient improper learning for online logistic regression*,
-//! COLT 2020, arXiv:2003.08109: equation (3), Theorem 1. `references.bib`: `jezequel2020aioli`.
+//! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Efficient improper learning for online logistic
+//! regression*, COLT 2020, arXiv:2003.08109: equation (3), Theorem 1. `references.bib`: `jezequel2020aioli`;
+//! theory: aioli 1.1.
 //!
 //! ## Symbols
 //!
@@ -24,31 +25,38 @@
 //!
 //! With $A_0 = \lambda I$, $b_0 = 0$ and $y = (y_0, y_1)$ one-hot or a probability vector, a round is
 //!
-//! $$ m = w^\top b, \qquad s + \tfrac{\rho v}{2} \tanh\tfrac s2 = m, \qquad p = (\sigma(-s), \sigma(s)), \tag{1} $$
+//! $$ m = w^\top b, \qquad s + \tfrac{\rho v}{2} \tanh\tfrac s2 = m, \qquad p = (\sigma(-s), \sigma(s)),
+//!    \tag{1} $$
 //! $$ r = y_1 p_0 - y_0 p_1, \qquad b \mathrel{+}= (\kappa p_0p_1 s + \tfrac12 r)\,x, \tag{2} $$
-//! $$ A \mathrel{+}= c\,xx^\top, \quad c = \kappa p_0p_1: \qquad A^{-1} \mathrel{-}= \tfrac{c}{1+cv}\,ww^\top. \tag{3} $$
+//! $$ A \mathrel{+}= c\,xx^\top, \quad c = \kappa p_0p_1: \qquad A^{-1} \mathrel{-}=
+//!    \tfrac{c}{1+cv}\,ww^\top. \tag{3} $$
 //!
-//! For every $\lVert \theta \rVert \le B$, data-dependent and at its worst (Theorem 1, for any valid $\kappa$):
+//! For every $\lVert \theta \rVert \le B$, data-dependent and at its worst (Theorem 1, for any valid
+//! $\kappa$):
 //!
-//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 - \textstyle\sum_t (r_t s_t + \kappa p_0p_1 s_t^2) + b^\top A_T^{-1} b \tag{4} $$
-//! $$ \phantom{\mathrm{Regret}(\theta)} \le \lambda B^2 + \tfrac{d}{2\kappa} \ln(1 + \kappa T R^2 / (4d\lambda)). \tag{5} $$
+//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 - \textstyle\sum_t (r_t s_t + \kappa p_0p_1 s_t^2) + b^\top
+//!    A_T^{-1} b \tag{4} $$
+//! $$ \phantom{\mathrm{Regret}(\theta)} \le \lambda B^2 + \tfrac{d}{2\kappa} \ln(1 + \kappa T R^2 /
+//!    (4d\lambda)). \tag{5} $$
 //!
 //! ## Deviations
 //!
-//! * The factor $\tfrac12$ of $r$ in $b$ is missing in the paper's algorithms; its equation (5) has it, and without it the
-//!   regret exceeds the theorem.
+//! * The factor $\tfrac12$ of $r$ in $b$ is missing in the paper's algorithms; its equation (5) has it, and
+//!   without it the regret exceeds the theorem.
 //! * The surrogate's coefficients are written with $p_0 p_1$ instead of $e^{y\hat y}$, which overflows.
-//! * The prediction solves one scalar equation to machine precision; the paper descends a gradient in two dimensions.
+//! * The prediction solves one scalar equation to machine precision; the paper descends a gradient in two
+//!   dimensions.
 //! * $\kappa$ may be larger than the paper's, which is valid but not tight: `safe` $1/(2+BR)$, or `tight`.
-//! * Soft labels are accepted: a surrogate is linear in the label, and the regret bound convex in it.
-//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches a logit of $\pm 30$ whatever the
-//!   units of $x$.
+//! * Soft labels are accepted: a surrogate is linear in the label, and the regret bound convex in it
+//!   (theory: extensions 1.1).
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches a logit of
+//!   $\pm 30$ whatever the units of $x$.
 //! * Importance weights multiply a round's surrogate; the guarantee is then about the weighted regret.
 //!
 //! ## Cost
 //!
-//! `predict` $2d^2$ flops, `update` $d^2$ (amortised by the blocked engine), about three Newton steps of one unknown;
-//! memory $d^2$ numbers.
+//! `predict` $2d^2$ flops, `update` $d^2$ (amortised by the blocked engine), about three Newton steps of one
+//! unknown; memory $d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -79,7 +87,8 @@ params! {
         regularization: f64 = "1 / norm^2",
         /// Curvature $\kappa$ of the surrogates: `paper`, `safe`, `tight` or a number > 0.
         curvature: Curvature = "paper: 1 / (2 (1 + norm radius))",
-        /// Weight $\rho$ of the coming round's losses, >= 0; the guarantee needs 1, and 0 gives a proper learner.
+        /// Weight $\rho$ of the coming round's losses, >= 0; the guarantee needs 1, and 0 gives a proper
+        /// learner.
         improper_weight: f64 = "1",
     }
 }
@@ -207,7 +216,8 @@ impl Predictor for Aioli {
 
 impl OnlineLearner for Aioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        // A prediction from an earlier state keeps its score, at which the loss is expanded; w and v are redone.
+        // A prediction from an earlier state keeps its score, at which the loss is expanded; w and v are
+        // redone.
         let by_products = self.state.by_products(x, at, self.rounds, &mut self.spare);
         let v = self.state.gram(by_products)[0];
 
@@ -288,7 +298,7 @@ impl State for Aioli {
 mod tests {
     use super::*;
     use crate::full::folklore::{Folklore, FolkloreParams};
-    use crate::testing::{assert_close, items, number, numbers, plays, quadratic, shared_vector};
+    use crate::testing::{assert_close, items, number, numbers, plays, quadratic, vector};
 
     fn aioli(params: AioliParams, features: usize) -> Aioli {
         Aioli::new(params, Problem::new(2, features), 0).expect("valid")
@@ -312,9 +322,9 @@ mod tests {
         assert_eq!(aioli(safe, 1).params().curvature, Some(Curvature::Value(0.125)));
     }
 
-    /// d = 1, B = R = 1, so λ = 1 and κ = 1/4. Round 1, x = 1: b = 0, so s = 0, p = (½, ½), loss ln 2. Label 1 gives
-    /// r = ½, b = ½·½ = 1/4, c = 1/16, A = 17/16. Round 2, x = 1: m = (1/4)/(17/16) = 4/17, v = 16/17, and s solves
-    /// s + (8/17) tanh(s/2) = 4/17.
+    /// d = 1, B = R = 1, so λ = 1 and κ = 1/4. Round 1, x = 1: b = 0, so s = 0, p = (½, ½), loss ln 2. Label
+    /// 1 gives r = ½, b = ½·½ = 1/4, c = 1/16, A = 17/16. Round 2, x = 1: m = (1/4)/(17/16) = 4/17, v =
+    /// 16/17, and s solves s + (8/17) tanh(s/2) = 4/17.
     #[test]
     fn two_rounds_by_hand() {
         let mut learner = aioli(AioliParams { norm: Some(1.0), ..Default::default() }, 1);
@@ -334,7 +344,7 @@ mod tests {
 
     #[test]
     fn follows_the_reference() {
-        let Some(reference) = shared_vector("aioli_T60_d5") else { return };
+        let reference = vector("aioli_T60_d5");
         let of = |name: &str| number(&reference["params"][name]);
         let params = AioliParams {
             norm: Some(of("B")),

@@ -1,13 +1,14 @@
 //! # FOLKLORE: efficient improper online multiclass logistic regression
 //!
-//! Predicts with the minimiser of past quadratic surrogates plus the average loss of the *coming* prediction over all
-//! labels. The prediction is a non-linear function of $x_t$ (improper), the regret logarithmic in $T$, and there is no
-//! learning rate.
+//! Predicts with the minimiser of past quadratic surrogates plus the average loss of the *coming* prediction
+//! over all labels. The prediction is a non-linear function of $x_t$ (improper), the regret logarithmic in
+//! $T$, and there is no learning rate.
 //!
 //! ## Reference
 //!
-//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*, ALT 2022,
-//! arXiv:2110.03020: Algorithm 1, Theorem 3.1. `references.bib`: `agarwal2022folklore`.
+//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*,
+//! ALT 2022, arXiv:2110.03020: Algorithm 1, Lemma 3.1 and Theorem 3.3, both corrected (theory: folklore 1.1,
+//! curvature 3.1). `references.bib`: `agarwal2022folklore`; theory: folklore 1.2, 3.1.
 //!
 //! ## Symbols
 //!
@@ -25,33 +26,43 @@
 //! With $q = K - 1$ and Helmert's $V$, a round is
 //!
 //! $$ g' = -\tfrac12 h + \tfrac12 V^\top \mathrm{diag}(V \tilde A V^\top), \tag{1} $$
-//! $$ z' = g' - \tilde A\,V^\top\sigma(Vz'), \qquad z_t = V z' + \tfrac{1}{4K}(2\,\mathrm{tr} \tilde A - \lVert x \rVert^2/\lambda)\,1, \tag{2} $$
-//! $$ G' \mathrel{+}= V^\top (p - y - 2\gamma S z_t) \otimes x, \qquad S = \mathrm{diag}(p) - pp^\top = CC^\top, \tag{3} $$
-//! $$ P \mathrel{-}= FF^\top, \quad F = \sqrt\gamma\,Y C' L^{-\top}, \quad LL^\top = I + 2\gamma C'^\top \tilde A C', \quad C' = V^\top C. \tag{4} $$
+//! $$ z' = g' - \tilde A\,V^\top\sigma(Vz'), \qquad z_t = V z' + \tfrac{1}{4K}(2\,\mathrm{tr} \tilde A -
+//!    \lVert x \rVert^2/\lambda)\,1, \tag{2} $$
+//! $$ G' \mathrel{+}= V^\top (p - y - 2\gamma S z_t) \otimes x, \qquad S = \mathrm{diag}(p) - pp^\top =
+//!    CC^\top, \tag{3} $$
+//! $$ P \mathrel{-}= FF^\top, \quad F = \sqrt\gamma\,Y C' L^{-\top}, \quad LL^\top = I + 2\gamma C'^\top
+//!    \tilde A C', \quad C' = V^\top C. \tag{4} $$
 //!
-//! For every $W$ with rows of norm at most $B$, data-dependent and at its worst (the paper's Theorem 3.1, corrected):
+//! For every $W$ with rows of norm at most $B$, data-dependent and at its worst (the paper's Theorem 3.3,
+//! with constants; theory: folklore 2.1, 2.3):
 //!
-//! $$ \mathrm{Regret}(W) \le \lambda K B^2 + \textstyle\sum_t (\langle p-y, z\rangle - \gamma z^\top S z) + \tfrac14 G^\top A_T^{-1} G \tag{5} $$
-//! $$ \phantom{\mathrm{Regret}(W)} \le \lambda K B^2 + \tfrac{(K-1)d}{4\gamma} \ln(1 + 2\gamma T R^2 / (\lambda K d)). \tag{6} $$
+//! $$ \mathrm{Regret}(W) \le \lambda K B^2 + \textstyle\sum_t (\langle p-y, z\rangle - \gamma z^\top S z) +
+//!    \tfrac14 G^\top A_T^{-1} G \tag{5} $$
+//! $$ \phantom{\mathrm{Regret}(W)} \le \lambda K B^2 + \tfrac{(K-1)d}{4\gamma} \ln(1 + 2\gamma T R^2 /
+//!    (\lambda K d)). \tag{6} $$
 //!
 //! ## Deviations
 //!
-//! * The update of $G$ carries the term $-2\gamma S z$ that the paper's pseudo-code drops and its argmin needs; without it
-//!   the regret is linear.
-//! * The printed curvature $1/(BR + \ln(K)/2)$ is larger than any valid one, and the algorithm then violates its own
-//!   theorem. The default is $1/(2 + 2BR + \ln(K-1))$; `curvature = paper` has the printed one, without guarantee.
-//! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest. Predictions are
-//!   identical.
-//! * The inner problem is solved to machine precision by damped Newton, not by gradient descent.
-//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$ whatever the
-//!   units of $x$.
-//! * Importance weights multiply a round's surrogate; (5) then bounds the weighted regret. (6) needs weights of 1: a
-//!   weight is not known when its round is predicted.
+//! * The update of $G$ carries the term $-2\gamma S z$ that the paper's pseudo-code drops and its argmin
+//!   needs; without it the regret is linear.
+//! * The printed curvature $1/(BR + \ln(K)/2)$ is larger than any valid one, and the algorithm then violates
+//!   its own theorem. The default is $1/(2 + 2BR + \ln(K-1))$; `curvature = paper` has the printed one,
+//!   without guarantee.
+//! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest.
+//!   Predictions are identical (theory: second-order 3.1).
+//! * The inner problem is solved to machine precision by damped Newton, not by gradient descent (theory:
+//!   extensions 5.1).
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$
+//!   whatever the units of $x$.
+//! * Importance weights multiply a round's surrogate; (5) then bounds the weighted regret (theory: extensions
+//!   1.2). (6) needs weights of 1: a weight is not known when its round is predicted.
+//! * Late feedback expands a round's surrogate at the scores that were played: (5) still holds (theory:
+//!   extensions 4.1), (6) does not.
 //!
 //! ## Cost
 //!
-//! `predict` $2q^2d^2$ flops, `update` $q^3d^2$ (amortised by the blocked engine), the inner problem $O(K^3)$ a Newton
-//! step; memory $(K-1)^2d^2$ numbers.
+//! `predict` $2q^2d^2$ flops, `update` $q^3d^2$ (amortised by the blocked engine), the inner problem $O(K^3)$
+//! a Newton step; memory $(K-1)^2d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -60,7 +71,7 @@ use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::fixed_point::FixedPoint;
-use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
+use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
@@ -80,7 +91,8 @@ params! {
         norm: f64 = "30 / radius",
         /// Bound $R$ on the Euclidean norm of every row of data, > 0.
         radius: f64 = "the stream's, or 1",
-        /// Weight $\lambda$ of the comparator's squared Frobenius norm, > 0; the guarantee needs at least $\gamma R^2$.
+        /// Weight $\lambda$ of the comparator's squared Frobenius norm, > 0; the guarantee needs at least
+        /// $\gamma R^2$.
         regularization: f64 = "2 radius / norm",
         /// Curvature $\gamma$ of the surrogates: `safe`, `tight`, `paper` (no guarantee) or a number > 0.
         curvature: Curvature = "safe: 1 / (2 + 2 norm radius + ln(classes - 1))",
@@ -115,7 +127,8 @@ pub struct Folklore {
     work: Vec<f64>,
 }
 
-/// The scratch of a prediction, behind the by-products of the state. The first two parts are what `update` reuses.
+/// The scratch of a prediction, behind the by-products of the state. The first two parts are what `update`
+/// reuses.
 struct Scratch<'a> {
     a: &'a mut [f64],
     factor: &'a mut [f64],
@@ -169,8 +182,8 @@ impl Folklore {
         self.scratch_len() - self.state.scratch_len()
     }
 
-    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition; a bound only
-    /// where all weights are 1.
+    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition; a
+    /// bound only where all weights are 1.
     pub fn trace(&self) -> f64 {
         self.trace
     }
@@ -182,7 +195,7 @@ impl Algorithm for Folklore {
     const ABOUT: About = About {
         name: "folklore",
         summary: "improper second-order logistic regression with logarithmic regret and no learning rate",
-        paper: Paper { key: "agarwal2022folklore", place: "Algorithm 1, Theorem 3.1" },
+        paper: Paper { key: "agarwal2022folklore", place: "Algorithm 1, Theorem 3.3" },
         guarantee: "regret <= lambda K B^2 + (K-1)d/(4 gamma) ln(1 + 2 gamma T R^2/(lambda K d)), rows of norm B",
         cost: "2(K-1)^2 d^2 + (K-1)^3 d^2 flops a round",
         memory: "(K-1)^2 d^2 numbers",
@@ -309,7 +322,8 @@ impl OnlineLearner for Folklore {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let (q, k) = (self.q(), self.problem.classes);
         let weight = y.weight;
-        // A prediction from an earlier state keeps its scores, at which the loss is expanded; Y, Ã and C are redone.
+        // A prediction from an earlier state keeps its scores, at which the loss is expanded; Y, Ã and C are
+        // redone.
         let (mut spare, own) = (std::mem::take(&mut self.spare), self.own_scratch());
         // Growing changes the layout of by-products, but not the number of rounds.
         let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
@@ -341,8 +355,8 @@ impl OnlineLearner for Folklore {
         // LLᵀ = I + 2γ C'ᵀ Ã C';  P -= FFᵀ with F = √γ Y C' L^{-T}                                   eq. (4)
         let gamma = weight * self.gamma;
         let c = columns(factor, q, q);
-        product(columns_mut(mix, q, q), Into::Replace, 2.0, columns(a, q, q), c);
-        product(columns_mut(system, q, q), Into::Replace, 1.0, c.transpose(), columns(mix, q, q));
+        product(columns_mut(mix, q, q), Store::Replace, 2.0, columns(a, q, q), c);
+        product(columns_mut(system, q, q), Store::Replace, 1.0, c.transpose(), columns(mix, q, q));
         self.trace += weight * system.iter().step_by(q + 1).sum::<f64>();
         for (at, entry) in system.iter_mut().enumerate() {
             *entry = gamma * *entry + f64::from(at % (q + 1) == 0);
@@ -392,8 +406,8 @@ impl OnlineLearner for Folklore {
         self.state.set_workers(workers);
     }
 
-    /// New classes and features start at the regulariser, exactly as if they had been there with all-zero features;
-    /// the curvature keeps the value that it was made with (spec 16.3).
+    /// New classes and features start at the regulariser, exactly as if they had been there with all-zero
+    /// features; the curvature keeps the value that it was made with (theory: extensions 2.1).
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         if classes < self.problem.classes || features < self.problem.features {
             return false;
@@ -434,9 +448,9 @@ mod tests {
 
     /// K = 2, d = 1, x = 1, λ = 3/4, γ = 1/2, B = 1; V = (1, -1)/√2.
     ///
-    /// Round 1, y = 0: G' = 0 and p = 1/2 each, so the scores are shift = 0 and G' becomes Vᵀ(p - y) = -1/√2. As S = ½VVᵀ,
-    /// tr(SN) = 1/(2λ) = 2/3 and M = λ + γ/2 = 1. (5) is λKB² + 0 + ¼G'²/M = 3/2 + 1/8.
-    /// Round 2: N = 1 and h = -1/√2, so that the difference D of the scores solves D = ½ - ½tanh(D/2).
+    /// Round 1, y = 0: G' = 0 and p = 1/2 each, so the scores are shift = 0 and G' becomes Vᵀ(p - y) = -1/√2.
+    /// As S = ½VVᵀ, tr(SN) = 1/(2λ) = 2/3 and M = λ + γ/2 = 1. (5) is λKB² + 0 + ¼G'²/M = 3/2 + 1/8. Round 2:
+    /// N = 1 and h = -1/√2, so that the difference D of the scores solves D = ½ - ½tanh(D/2).
     #[test]
     fn two_rounds_by_hand() {
         let params = FolkloreParams {

@@ -1,13 +1,13 @@
 //! # FOLKLORE with a diagonal matrix
 //!
-//! [FOLKLORE](crate::full::folklore) with its matrix replaced by the diagonal, so that a round costs as much as one of
-//! gradient descent: for many, mostly zero features. No theorem covers it.
+//! [FOLKLORE](crate::full::folklore) with its matrix replaced by the diagonal, so that a round costs as much
+//! as one of gradient descent: for many, mostly zero features. No theorem covers it.
 //!
 //! ## Reference
 //!
-//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*, ALT 2022,
-//! arXiv:2110.03020, Algorithm 1, with a diagonal $A$; the diagonal version is not in the paper. `references.bib`:
-//! `agarwal2022folklore`.
+//! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*,
+//! ALT 2022, arXiv:2110.03020, Algorithm 1, with a diagonal $A$; the diagonal version is not in the paper.
+//! `references.bib`: `agarwal2022folklore`; theory: extensions 6.1.
 //!
 //! ## Symbols
 //!
@@ -23,19 +23,20 @@
 //! $$ \tilde a_k = \tfrac12 \sum_j x_j^2/a_{kj}, \qquad
 //!    g_k = -\tfrac12 \sum_j x_j G_{kj}/a_{kj} + \tfrac12 \tilde a_k, \tag{1} $$
 //! $$ z = g - \tilde a \circ \sigma(z), \tag{2} $$
-//! $$ a_{kj} \mathrel{+}= \gamma\,p_k(1-p_k)\,x_j^2, \qquad G \mathrel{+}= (p - y - 2\gamma S z) \otimes x. \tag{3} $$
+//! $$ a_{kj} \mathrel{+}= \gamma\,p_k(1-p_k)\,x_j^2, \qquad G \mathrel{+}= (p - y - 2\gamma S z) \otimes x.
+//!    \tag{3} $$
 //!
 //! ## Deviations
 //!
 //! * The full $Kd$ coordinates are kept, not $(K-1)d$: the reduced ones would not be diagonal.
-//! * A diagonal is no lower bound of the matrix that it replaces, so the surrogates bound nothing and there is no
-//!   certificate.
+//! * The diagonal is not a lower bound of the matrix that it replaces, so the surrogates bound nothing and
+//!   there is no certificate.
 //! * Defaults and importance weights are those of FOLKLORE.
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ a Newton step of (2); memory $2Kd$ numbers, by
-//! feature, touched only where rows are non-zero.
+//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ a Newton step of (2); memory $2Kd$
+//! numbers, by feature, touched only where rows are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
@@ -73,8 +74,8 @@ pub struct FolkloreDiag {
     regularization: f64,
     /// $\gamma$.
     gamma: f64,
-    /// For every feature $K$ numbers $a_{kj} - \lambda$, then $K$ numbers $G_{kj}$: a row finds both in one place, and
-    /// what was never touched is 0.
+    /// For every feature $K$ numbers $a_{kj} - \lambda$, then $K$ numbers $G_{kj}$: a row finds both in one
+    /// place, and what was never touched is 0.
     cells: Vec<f64>,
     rounds: u64,
     /// $p - y - 2\gamma Sz$ of the round, then $\gamma p(1-p)$.
@@ -232,9 +233,9 @@ mod tests {
         FolkloreDiag::new(params, Problem::new(classes, features), 0).expect("valid parameters")
     }
 
-    /// K = 2, d = 1, B = 2, R = 1: λ = 1, γ = 1/6. Round 1 at x = 1: ã = ½, g = ¼, and z = ¼ - ½·½ = 0 solves (2). With
-    /// y = 0: a = 1 + γ/4, G = (-½, ½). Round 2 at x = 1: ã = 1/(2a), g = ±1/(4a) + ã/2, so δ = z_0 - z_1 solves
-    /// δ = 1/(2a) - (σ(δ) - σ(-δ))/(2a), that is aδ = σ(-δ).
+    /// K = 2, d = 1, B = 2, R = 1: λ = 1, γ = 1/6. Round 1 at x = 1: ã = ½, g = ¼, and z = ¼ - ½·½ = 0 solves
+    /// (2). With y = 0: a = 1 + γ/4, G = (-½, ½). Round 2 at x = 1: ã = 1/(2a), g = ±1/(4a) + ã/2, so δ = z_0 -
+    /// z_1 solves δ = 1/(2a) - (σ(δ) - σ(-δ))/(2a), that is aδ = σ(-δ).
     #[test]
     fn by_hand() {
         let mut learner = learner(2, 1);
@@ -248,7 +249,8 @@ mod tests {
         assert_close(at.probabilities[0], sigmoid(delta), 1e-15, "p");
     }
 
-    /// Against the formulas with dense matrices of the diagonal; rows dense and sparse, hard and soft labels, weights.
+    /// Against the formulas with dense matrices of the diagonal; rows dense and sparse, hard and soft labels,
+    /// weights.
     #[test]
     fn follows_the_plain_recursion() {
         let (k, d, lambda) = (3, 4, 1.0);

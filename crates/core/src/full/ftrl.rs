@@ -1,12 +1,13 @@
 //! # FTRL: follow the regularised leader, solved exactly
 //!
-//! Plays the weights that minimise the regularised logistic loss of all rounds so far. The yardstick of proper learners:
-//! every round is kept, and every round is a fresh optimisation.
+//! Plays the weights that minimise the regularised logistic loss of all rounds so far. The yardstick of
+//! proper learners: every round is kept, and every round is a fresh optimisation.
 //!
 //! ## Reference
 //!
-//! Shai Shalev-Shwartz, Yoram Singer, *A Primal-Dual Perspective of Online Learning Algorithms*, Machine Learning 69,
-//! 2007, for the logistic loss and a fixed quadratic regulariser. `references.bib`: `shalevshwartz2007ftrl`.
+//! Shai Shalev-Shwartz, Yoram Singer, *A Primal-Dual Perspective of Online Learning Algorithms*, Machine
+//! Learning 69, 2007, for the logistic loss and a fixed quadratic regulariser. `references.bib`:
+//! `shalevshwartz2007ftrl`; theory: baselines 1.3.
 //!
 //! ## Symbols
 //!
@@ -18,30 +19,34 @@
 //!
 //! $$ W_t = \arg\min_W \sum_{s<t} \ell_s(W) + \lambda\lVert W \rVert_F^2, \qquad z_t = W_t x_t. \tag{1} $$
 //!
-//! A Newton step solves $H\,\Delta = -g$ with, over the distinct rows $x$ of count $c$ per class and $n = \sum_k c_k$,
+//! A Newton step solves $H\,\Delta = -g$ with, over the distinct rows $x$ of count $c$ per class and
+//! $n = \sum_k c_k$,
 //!
 //! $$ g = 2\lambda W' + \textstyle\sum V^\top (np - c) \otimes x, \qquad
 //!    H = 2\lambda I + \sum n\,V^\top S V \otimes xx^\top, \tag{2} $$
 //! $$ W' \leftarrow W' + \tfrac{\ln(1+r)}{r} \Delta, \qquad
 //!    r = \max_x \big(\max_k (V\Delta x)_k - \min_k (V\Delta x)_k\big). \tag{3} $$
 //!
-//! For every $U$: $\mathrm{Regret}(U) \le \lambda\lVert U \rVert_F^2 + R^2T/(2\lambda)$. There is no logarithmic bound.
+//! For every $U$: $\mathrm{Regret}(U) \le \lambda\lVert U \rVert_F^2 + R^2T/(2\lambda)$. There is no
+//! logarithmic bound.
 //!
 //! ## Deviations
 //!
-//! * No ball and no horizon: $\lambda$ is 1 unless it is set, as in the experiments of AIOLI's paper. In binary terms,
-//!   with $\theta = w_1 - w_0$, the regulariser is $\frac\lambda2\lVert \theta \rVert^2$.
+//! * No ball and no horizon: $\lambda$ is 1 unless it is set, as in the experiments of AIOLI's paper. In
+//!   binary terms, with $\theta = w_1 - w_0$, the regulariser is $\frac\lambda2\lVert \theta \rVert^2$.
 //! * The weights live in $(K-1)d$ coordinates: the regulariser makes the rows of $W$ sum to 0.
-//! * The step (3) minimises an upper bound of the objective along $\Delta$ (the third derivative of the logistic loss is
-//!   at most the spread of logits times the second), so it never overshoots, and is Newton's own near the solution. The
-//!   search ends when $r \le 10^{-9}$, after which the error is of the order of $r^2$, or when rounding stops it.
-//! * A soft label counts as a fraction of each class, an importance weight as a number of repetitions: both exact.
+//! * The step (3) minimises an upper bound of the objective along $\Delta$ (the third derivative of the
+//!   logistic loss is at most the spread of logits times the second), so it never overshoots, and is Newton's
+//!   own near the solution. The search ends when $r \le 10^{-9}$, after which the error is of the order of
+//!   $r^2$, or when rounding stops it.
+//! * A soft label counts as a fraction of each class, an importance weight as a number of repetitions: both
+//!   exact.
 //!
 //! ## Cost
 //!
-//! A round takes, for $m$ distinct rows so far and $n = (K-1)d$, $O(mn^2 + n^3)$ for every Newton step, of which there
-//! are three to five at $\lambda = 1$ and more for smaller $\lambda$: quadratic in $T$ over a stream. Memory $m(d + K) + n^2$ numbers; the only learner here whose state
-//! grows with the rounds.
+//! A round takes, for $m$ distinct rows so far and $n = (K-1)d$, $O(mn^2 + n^3)$ for every Newton step, of
+//! which there are three to five at $\lambda = 1$ and more for smaller $\lambda$: quadratic in $T$ over a
+//! stream. Memory $m(d + K) + n^2$ numbers; the only learner here whose state grows with the rounds.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -174,7 +179,8 @@ impl Ftrl {
             for (g, c) in self.step.chunks_exact_mut(d).zip(&work.reduced[..q]) {
                 axpy(*c, x, g);
             }
-            // VᵀSV, column by column, and its Kronecker product with xxᵀ: the blocks on and below the diagonal.   eq. (2)
+            // VᵀSV, column by column, and its Kronecker product with xxᵀ: the blocks on and below the
+            // diagonal. eq. (2)
             for (j, column) in work.curvature.chunks_exact_mut(q).enumerate() {
                 work.reduced.fill(0.0);
                 work.reduced[j] = count;
@@ -377,8 +383,9 @@ mod tests {
         at.scores
     }
 
-    /// K = 2, d = 1. After x = 1, y = 1 the minimiser of softplus(-s) + λ s²/2 with s = w_1 - w_0 (w = ±s/2) satisfies
-    /// λs = σ(-s); after x = 1, y = 0 as well it is 0, and after a third, y = 0, λs = σ(-s) - 2σ(s).
+    /// K = 2, d = 1. After x = 1, y = 1 the minimiser of softplus(-s) + λ s²/2 with s = w_1 - w_0 (w = ±s/2)
+    /// satisfies λs = σ(-s); after x = 1, y = 0 as well it is 0, and after a third, y = 0, λs = σ(-s) -
+    /// 2σ(s).
     #[test]
     fn by_hand() {
         for lambda in [0.001, 1.0, 50.0] {

@@ -1,13 +1,14 @@
 //! # GAF: the Gaussian aggregating forecaster for the logistic loss
 //!
-//! Exponential weights over all linear predictors, made efficient: quadratic surrogates keep the posterior Gaussian, and
-//! the forecast is its mean softmax. The surrogates are expanded at a point found after the label is known.
+//! Exponential weights over all linear predictors, made efficient: quadratic surrogates keep the posterior
+//! Gaussian, and the forecast is its mean softmax. The surrogates are expanded at a point found after the
+//! label is known.
 //!
 //! ## Reference
 //!
-//! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Mixability made efficient: Fast online multiclass logistic
-//! regression*, NeurIPS 2021, arXiv:2110.03960: Algorithm 1, Theorem 1, Corollary 2. `references.bib`:
-//! `jezequel2021gaf`.
+//! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Mixability made efficient: Fast online multiclass
+//! logistic regression*, NeurIPS 2021, arXiv:2110.03960: Algorithm 1, Theorem 1, Corollary 2.
+//! `references.bib`: `jezequel2021gaf`; theory: gaf 2.1.
 //!
 //! ## Symbols
 //!
@@ -27,33 +28,38 @@
 //! $$ \hat p_t = (1 - \mu)\,\mathbb{E}\,\sigma(Vz) + \mu/K, \tag{1} $$
 //! $$ z^+ = z_0 + \tilde A V^\top y - \tilde A V^\top \sigma(Vz^+). \tag{2} $$
 //!
-//! For every $\lVert W \rVert_F \le B$, $\beta$ at most the default, $\lambda \ge 4R^2\max(4, Kd)$ and exact expectations,
+//! For every $\lVert W \rVert_F \le B$, $\beta$ at most the default, $\lambda \ge 4R^2\max(4, Kd)$ and exact
+//! expectations,
 //!
-//! $$ \mathrm{Regret}(W) \le \lambda B^2 + Kd\,(\tfrac12 + 2\sqrt3/\beta) \ln(1 + T\beta R^2/(2\lambda)). \tag{3} $$
+//! $$ \mathrm{Regret}(W) \le \lambda B^2 + Kd\,(\tfrac12 + 2\sqrt3/\beta) \ln(1 + T\beta R^2/(2\lambda)).
+//!    \tag{3} $$
 //!
-//! The certificate, equation (5) of [`GaussianForecaster`], needs only the condition on $\beta$: it is about what was
-//! forecast, sampled or not, on time or late.
+//! The certificate, equation (5) of [`GaussianForecaster`], needs only the condition on $\beta$: it is about
+//! what was forecast, sampled or not, on time or late.
 //!
 //! ## Deviations
 //!
-//! * The covariance is $\tfrac12\Phi^\top A^{-1}\Phi$ (the paper's Algorithm 1 lacks the ½), and $b$ uses the Hessian at the
-//!   point found after the label: only so is that point the posterior's next mean, on which the proof rests.
+//! * The covariance is $\tfrac12\Phi^\top A^{-1}\Phi$ (the paper's Algorithm 1 lacks the ½), and $b$ uses the
+//!   Hessian at the point found after the label: only so is that point the posterior's next mean, on which
+//!   the proof rests.
 //! * The state has $(K-1)d$ coordinates instead of $Kd$: gradients and Hessians vanish on the rest.
-//! * For two and three classes the expectation is computed by quadrature. Above, 100 samples in antithetic pairs and
-//!   $\mu = 10^{-3}$; the paper's $\mu$ exceeds ½ for any affordable $m$.
-//! * Samples of the round after $t$ rounds come from stream $2^{63} + t$ of the seed, so that predicting changes nothing and
-//!   all rows of a round share their samples.
-//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$ whatever the
-//!   units of $x$. The default $\lambda$ is the corollary's $32dKR^2$, which keeps forecasts near uniform for long;
-//!   experiments take a smaller one.
+//! * For two and three classes the expectation is computed by quadrature. Above, 100 samples in antithetic
+//!   pairs and $\mu = 10^{-3}$; the paper's $\mu$ exceeds ½ for any affordable $m$.
+//! * Samples of the round after $t$ rounds come from stream $2^{63} + t$ of the seed, so that predicting
+//!   changes nothing and all rows of a round share their samples.
+//! * $B$ has no theoretical default: `norm` is $30/R$, so that the best comparator reaches logits of $\pm 30$
+//!   whatever the units of $x$. The default $\lambda$ is the corollary's $32dKR^2$, which keeps forecasts
+//!   near uniform for long; experiments take a smaller one.
 //! * Soft labels are accepted: mixability extends to them by Hölder's inequality.
 //! * Importance weights multiply a round's loss; the guarantee is then about the weighted regret.
-//! * The state does not depend on what was forecast, so late feedback gives the posterior of the order in which it came.
+//! * The state does not depend on what was forecast, so late feedback gives the posterior of the order in
+//!   which it came.
 //!
 //! ## Cost
 //!
-//! `predict` $2q^2d^2$ flops with $q = K-1$, and the expectation: $36s$ nodes per direction for logits of standard
-//! deviation $s$, or $mK^2$; `update` $q^3d^2$ (amortised by the blocked engine); memory $(K-1)^2d^2$ numbers.
+//! `predict` $2q^2d^2$ flops with $q = K-1$, and the expectation: $36s$ nodes per direction for logits of
+//! standard deviation $s$, or $mK^2$; `update` $q^3d^2$ (amortised by the blocked engine); memory
+//! $(K-1)^2d^2$ numbers.
 
 use super::gaussian_forecaster::{Forecast, GaussianForecaster, MixableLoss, Posterior};
 use crate::algorithm::{self, About, Algorithm, Paper};
@@ -64,7 +70,7 @@ use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::gaf_beta;
 use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
 use crate::kernel::fixed_point::FixedPoint;
-use crate::kernel::linalg::{Into, columns, columns_mut, product};
+use crate::kernel::linalg::{Store, columns, columns_mut, product};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::{max_abs, take};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
@@ -73,7 +79,7 @@ use crate::merge::{self, Merge, MergeError};
 use crate::parallel::Workers;
 use crate::param::{ParamError, positive};
 use crate::params;
-use crate::prediction::Prediction;
+use crate::prediction::{LEAST_PROBABILITY, Prediction};
 use crate::problem::{Problem, resolve_norm};
 use crate::rng::Rng;
 use crate::state::{State, Tensor};
@@ -92,9 +98,6 @@ const LARGEST_TRACE: f64 = 1e12;
 
 /// The largest logits at which a loss is expanded.
 const LARGEST_LOGIT: f64 = 1e8;
-
-/// No probability counts as less than this.
-const LEAST: f64 = 1e-300;
 
 params! {
     /// Parameters of [`Gaf`].
@@ -199,7 +202,7 @@ impl MixableLoss for LogisticLoss {
         }
         for (p, score) in p.iter_mut().zip(out.scores) {
             *p = (1.0 - self.smoothing) * *p + self.smoothing / k as f64; // eq. (1)
-            *score = p.max(LEAST).ln();
+            *score = p.max(LEAST_PROBABILITY).ln();
         }
     }
 
@@ -211,8 +214,8 @@ impl MixableLoss for LogisticLoss {
         }
     }
 
-    /// Equation (2): the inner problem of FOLKLORE. Out of all proportion, as for huge rows, it is cut to size: a surrogate
-    /// is a lower bound of the loss wherever it is expanded.
+    /// Equation (2): the inner problem of FOLKLORE. Out of all proportion, as for huge rows, it is cut to
+    /// size: a surrogate is a lower bound of the loss wherever it is expanded.
     fn settle(&self, a: &[f64], z0: &[f64], y: Truth<'_>, z: &mut [f64], _: &mut [f64], scratch: &mut [f64]) {
         let (k, q) = (self.classes(), self.dimension());
         let rest = &mut { scratch };
@@ -227,7 +230,7 @@ impl MixableLoss for LogisticLoss {
         }
         g.copy_from_slice(z0);
         let a = columns(capped, q, q);
-        product(columns_mut(g, q, 1), Into::Add, -1.0, a, columns(reduced, q, 1));
+        product(columns_mut(g, q, 1), Store::Add, -1.0, a, columns(reduced, q, 1));
         self.inner.solve(capped, g, z, rest); // eq. (2)
         let cap = (LARGEST_LOGIT / max_abs(z)).min(1.0);
         z.iter_mut().for_each(|z| *z *= cap);
@@ -386,8 +389,8 @@ impl OnlineLearner for Gaf {
         self.forecaster.set_workers(workers);
     }
 
-    /// New classes and features start at the regulariser; the parameters keep the values that they were made with, and
-    /// samples replace a quadrature that there is none of.
+    /// New classes and features start at the regulariser; the parameters keep the values that they were made
+    /// with, and samples replace the quadrature.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let problem = self.forecaster.problem();
         if classes < problem.classes || features < problem.features {

@@ -1,13 +1,14 @@
 //! # Gaptron: randomised classification that exploits the surrogate gap
 //!
-//! Online gradient descent on a surrogate loss; the best class is played, mixed with a uniformly random one at a rate
-//! that the scores decide (the gap map). The expected mistakes beyond the comparator's surrogate loss are then bounded
-//! by a constant, whatever $T$.
+//! Online gradient descent on a surrogate loss; the best class is played, mixed with a uniformly random one
+//! at a rate that the scores decide (the gap map). The expected mistakes beyond the comparator's surrogate
+//! loss are then bounded by a constant, whatever $T$.
 //!
 //! ## Reference
 //!
 //! Dirk van der Hoeven, *Exploiting the Surrogate Gap in Online Multiclass Classification*, NeurIPS 2020,
-//! arXiv:2007.12618: Algorithm 1, Theorems 1 to 3. `references.bib`: `vanderhoeven2020gaptron`.
+//! arXiv:2007.12618: Algorithm 1, Theorems 1 to 3. `references.bib`: `vanderhoeven2020gaptron`; theory:
+//! gaptron 1.1, 2.1.
 //!
 //! ## Symbols
 //!
@@ -26,13 +27,14 @@
 //! $$ W_{t+1} = \Pi\big(W_t - \eta\,c_t x_t^\top\big), \quad c_t = \nabla_s \ell(s, y_t). \tag{2} $$
 //!
 //! With $\eta$ at most [`Surrogate::full_information_rate`], for every $U$ in the ball:
-//! $\mathbb{E} M \le \sum_t \ell_t(U) + \lVert U \rVert_F^2/(2\eta) + \gamma T(K-1)/K$, where $\mathbb{E} M = \sum_t 1 -
-//! p'_t(y_t)$: the guarantee needs the randomisation even though labels are always revealed.
+//! $\mathbb{E} M \le \sum_t \ell_t(U) + \lVert U \rVert_F^2/(2\eta) + \gamma T(K-1)/K$, where
+//! $\mathbb{E} M = \sum_t 1 - p'_t(y_t)$: the guarantee needs the randomisation even though labels are always
+//! revealed.
 //!
 //! ## Deviations
 //!
-//! * The paper's table prints $1/(2KX^2)$ for the smooth hinge loss, which breaks the guarantee; its theorem's
-//!   $1/(4KX^2)$ is the default.
+//! * The paper's table prints $1/(2KX^2)$ for the smooth hinge loss, which breaks the guarantee; its
+//!   theorem's $1/(4KX^2)$ is the default.
 //! * The gap map of the hinge loss is clamped at 0, see [`crate::loss::gap`].
 //! * With full information no ball is needed: `norm` is infinite unless it is set.
 //! * A `rate` above the theorem's is accepted (tuned rates do better in practice) and has no guarantee.
@@ -41,8 +43,8 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`, the projection included; memory $Kd$ numbers, touched only
-//! where weights are non-zero.
+//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`, the projection included; memory $Kd$ numbers,
+//! touched only where weights are non-zero.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -78,7 +80,8 @@ params! {
     pub struct GaptronParams {
         /// Learning rate $\eta$, > 0; the guarantee holds up to the default.
         rate: f64 = "logistic: ln 2 / (2 K radius^2); hinge: (K - 1) / (K radius)^2; smooth: 1 / (4 K radius^2), K = classes; with mode = bandit times exploration / K (logistic: at least (K - 1) / (K - 1 + exp(sqrt(2) norm radius)) / K)",
-        /// Least rate $\gamma$ of uniform play: a number in [0, 1], or with mode = bandit also `adaptive`, which falls as $1/\sqrt t$.
+        /// Least rate $\gamma$ of uniform play: a number in [0, 1], or with mode = bandit also `adaptive`,
+        /// which falls as $1/\sqrt t$.
         exploration: Exploration = "0; with mode = bandit min(1, c / sqrt(horizon)), c = K radius norm times 1 / sqrt(ln 2) (logistic), K / (sqrt(2) (K - 1)) (hinge), sqrt(2) (smooth); adaptive if the horizon is unknown",
         /// Radius $D$ of the ball that the weights are projected to, > 0; `inf` for no projection.
         norm: f64 = "inf; with mode = bandit 10 / radius",
@@ -86,7 +89,8 @@ params! {
         radius: f64 = "the stream's, or 1",
         /// Number of rounds $T$, >= 1, for the default exploration of mode = bandit.
         horizon: u64 = "the stream's, if known",
-        /// What is revealed of a round: `full` for the label, `bandit` for whether the played label was right.
+        /// What is revealed of a round: `full` for the label, `bandit` for whether the played label was
+        /// right.
         mode: Mode = "full",
     }
 }
@@ -310,9 +314,9 @@ mod tests {
         got.iter().zip(want).for_each(|(got, want)| assert_close(*got, *want, 1e-14, what));
     }
 
-    /// K = 2, X = 1, d = 1. Smooth: η = 1/8. At W = 0 the lead is 0, a = 1, play is uniform; m = 0, h = 2, so at x = 1
-    /// with y = 0, W = η·2·(1, -1) = (1/4, -1/4). Then s = (1/4, -1/4), lead 1/2, a = (1/2)² = 1/4, p = (7/8, 1/8); with
-    /// y = 1, m = -1/2, h = 2: W = 0 again.
+    /// K = 2, X = 1, d = 1. Smooth: η = 1/8. At W = 0 the lead is 0, a = 1, play is uniform; m = 0, h = 2, so
+    /// at x = 1 with y = 0, W = η·2·(1, -1) = (1/4, -1/4). Then s = (1/4, -1/4), lead 1/2, a = (1/2)² = 1/4,
+    /// p = (7/8, 1/8); with y = 1, m = -1/2, h = 2: W = 0 again.
     #[test]
     fn smooth_by_hand() {
         let mut learner = gaptron::<Smooth>(GaptronParams::default(), Problem::new(2, 1));
@@ -322,10 +326,10 @@ mod tests {
         assert_eq!(round(&mut learner, &[1.0], 1).scores, [0.0, 0.0]);
     }
 
-    /// K = 3, X = 2, d = 1. Hinge: η = 2/(9·4) = 1/18. At x = 2, y = 2: a = 1; the rival of class 2 at W = 0 is class 0,
-    /// c = e_0 - e_2, W = (-1/9, 0, 1/9). At x = 2: s = (-2/9, 0, 2/9), lead 2/9 <= 1/3: a = 7/9, p = (7, 7, 13)/27.
-    /// The class is 2 and the lead small: still a step, c = e_1 - e_2, W = (-1/9, -1/9, 2/9). At x = 2 the lead is 2/3 >
-    /// 1/3: a = 0, and for y = 2 no step.
+    /// K = 3, X = 2, d = 1. Hinge: η = 2/(9·4) = 1/18. At x = 2, y = 2: a = 1; the rival of class 2 at W = 0
+    /// is class 0, c = e_0 - e_2, W = (-1/9, 0, 1/9). At x = 2: s = (-2/9, 0, 2/9), lead 2/9 <= 1/3: a = 7/9,
+    /// p = (7, 7, 13)/27. The class is 2 and the lead small: still a step, c = e_1 - e_2, W = (-1/9, -1/9,
+    /// 2/9). At x = 2 the lead is 2/3 > 1/3: a = 0, and for y = 2 no step.
     #[test]
     fn hinge_by_hand() {
         let mut learner = gaptron::<Hinge>(GaptronParams::default(), Problem::new(3, 1).with_radius(2.0));
@@ -340,10 +344,10 @@ mod tests {
         }
     }
 
-    /// K = 2, X = 1, d = 1. Logistic: at W = 0, P = (1/2, 1/2) and a = 1/2, so p = (3/4, 1/4), or uniform where the
-    /// exploration is 1. With η = ln 2 / 4 and y = 0, c = (P - e_y)/ln 2 = (-1/2, 1/2)/ln 2: W = (1/8, -1/8). Then
-    /// a = 1 - σ(1/4) = 0.438, p_0 = 1 - a/2; with exploration 1/2, p = (3/4, 1/4). A ball of radius 1/8 (the norm is
-    /// √2/8) scales W by 1/√2.
+    /// K = 2, X = 1, d = 1. Logistic: at W = 0, P = (1/2, 1/2) and a = 1/2, so p = (3/4, 1/4), or uniform
+    /// where the exploration is 1. With η = ln 2 / 4 and y = 0, c = (P - e_y)/ln 2 = (-1/2, 1/2)/ln 2: W =
+    /// (1/8, -1/8). Then a = 1 - σ(1/4) = 0.438, p_0 = 1 - a/2; with exploration 1/2, p = (3/4, 1/4). A ball
+    /// of radius 1/8 (the norm is √2/8) scales W by 1/√2.
     #[test]
     fn logistic_by_hand() {
         let a = 1.0 / (1.0 + 0.25f64.exp());

@@ -1,19 +1,24 @@
-//! The Gaussian aggregating forecaster for any mixable loss: what [GAF](super::gaf) does for the logistic loss, and
-//! [VAW](super::vaw) in closed form for the squared loss.
+//! The Gaussian aggregating forecaster for any mixable loss: what [GAF](super::gaf) does for the logistic
+//! loss, and [VAW](super::vaw) in closed form for the squared loss (theory: gaf 1.1, 1.3).
 //!
-//! A loss $\ell_y(z)$ of $z = \Phi(x)\theta \in \mathbb{R}^q$, $\Phi(x) = I_q \otimes x^\top$, is described by a
-//! [`MixableLoss`]; the sum of its quadratic surrogates is $\theta^\top A \theta + b^\top \theta$ up to a constant, and the
-//! forecast a substitution for the posterior $\theta \sim N(-\tfrac12 A^{-1}b,\, A^{-1}/(2\alpha))$:
+//! A loss $\ell_y(z)$ of $z = \Phi(x)\theta \in \mathbb{R}^q$, $\Phi(x) = I_q \otimes x^\top$, is described
+//! by a [`MixableLoss`]; the sum of its quadratic surrogates is $\theta^\top A \theta + b^\top \theta$ up to
+//! a constant, and the forecast a substitution for the posterior
+//! $\theta \sim N(-\tfrac12 A^{-1}b,\, A^{-1}/(2\alpha))$:
 //!
-//! $$ Y = A^{-1}(I_q \otimes x), \quad \tilde A = \tfrac12 (I_q \otimes x)^\top Y, \quad z_0 = -\tfrac12 Y^\top b, \quad z \sim N(z_0, \tilde A/\alpha), \tag{1} $$
+//! $$ Y = A^{-1}(I_q \otimes x), \quad \tilde A = \tfrac12 (I_q \otimes x)^\top Y, \quad z_0 = -\tfrac12
+//!    Y^\top b, \quad z \sim N(z_0, \tilde A/\alpha), \tag{1} $$
 //! $$ z^+ = z_0 - \omega \tilde A\,\nabla\ell(z^+), \quad \nabla^2\ell(z^+) = CC^\top, \tag{2} $$
 //! $$ b \mathrel{+}= \omega (\nabla\ell(z^+) - \beta CC^\top z^+) \otimes x, \tag{3} $$
 //! $$ A \mathrel{+}= \tfrac{\omega\beta}{2} CC^\top \otimes xx^\top. \tag{4} $$
 //!
-//! The surrogates are expanded at $z^+$, found after the label is known, with importance weight $\omega$. They are lower
-//! bounds of the losses of comparators, so that whatever was forecast, for $\lVert \theta \rVert \le B$,
+//! The surrogates are expanded at $z^+$, found after the label is known, with importance weight $\omega$.
+//! They are lower bounds of the losses of comparators, so that whatever was forecast, for
+//! $\lVert \theta \rVert \le B$,
 //!
-//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 + \textstyle\sum_t \omega (\ell(\hat y_t) - \ell(z^+) + \langle \nabla\ell(z^+), z^+ \rangle - \tfrac\beta2 \lVert C^\top z^+ \rVert^2) + \tfrac14 b^\top A_T^{-1} b. \tag{5} $$
+//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 + \textstyle\sum_t \omega (\ell(\hat y_t) - \ell(z^+) + \langle
+//!    \nabla\ell(z^+), z^+ \rangle - \tfrac\beta2 \lVert C^\top z^+ \rVert^2) + \tfrac14 b^\top A_T^{-1} b.
+//!    \tag{5} $$
 
 mod mixable_loss;
 mod squared_loss;
@@ -24,7 +29,7 @@ pub use mixable_loss::{Forecast, MixableLoss, Posterior, settle_len};
 pub use squared_loss::SquaredLoss;
 
 use crate::example::{Batch, Features, Target};
-use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
+use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::vector::{dot, take};
 use crate::learner::{OnlineLearner, Predictor};
@@ -56,7 +61,8 @@ pub struct GaussianForecaster<L> {
     work: Vec<f64>,
 }
 
-/// The scratch of a prediction, before the by-products of the state. The first two parts are what `update` reuses.
+/// The scratch of a prediction, before the by-products of the state. The first two parts are what `update`
+/// reuses.
 struct Scratch<'a> {
     a: &'a mut [f64],
     z0: &'a mut [f64],
@@ -95,7 +101,8 @@ impl<L: MixableLoss> GaussianForecaster<L> {
         &mut self.loss
     }
 
-    /// $\ln\det(A_T/\lambda)$: what the theorem's data-dependent bound needs, see [`crate::bounds::gaf_log_det`].
+    /// $\ln\det(A_T/\lambda)$: what the theorem's data-dependent bound needs, see
+    /// [`crate::bounds::gaf_log_det`].
     pub fn log_det(&self) -> f64 {
         self.log_det
     }
@@ -110,8 +117,8 @@ impl<L: MixableLoss> GaussianForecaster<L> {
         self.regularization * norm * norm + self.slack + 0.25 * self.state.square()
     }
 
-    /// Makes room for more features, and for more dimensions of a larger `loss`; new ones are appended and start at the
-    /// regulariser.
+    /// Makes room for more features, and for more dimensions of a larger `loss`; new ones are appended and
+    /// start at the regulariser.
     pub fn grow_to(&mut self, loss: L, problem: Problem) {
         self.state.grow(loss.dimension(), problem.features, self.regularization);
         (self.loss, self.problem) = (loss, problem);
@@ -225,16 +232,16 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
         // b += ω(∇ℓ - βCCᵀz⁺) ⊗ x                                                                   eq. (3)
         let beta = self.loss.curvature();
         let c = columns(factor, q, q);
-        product(columns_mut(whitened, q, 1), Into::Replace, 1.0, c.transpose(), columns(z, q, 1));
+        product(columns_mut(whitened, q, 1), Store::Replace, 1.0, c.transpose(), columns(z, q, 1));
         coefficient.copy_from_slice(gradient);
-        product(columns_mut(coefficient, q, 1), Into::Add, -beta, c, columns(whitened, q, 1));
+        product(columns_mut(coefficient, q, 1), Store::Add, -beta, c, columns(whitened, q, 1));
         coefficient.iter_mut().for_each(|c| *c *= y.weight);
         let surplus = self.loss.forecast_loss(&at.scores, y.truth) - self.loss.value(z, y.truth, rest);
         self.slack += y.weight * (surplus + dot(gradient, z) - 0.5 * beta * dot(whitened, whitened)); // eq. (5)
 
         // LLᵀ = I + ωβ CᵀÃC;  P -= FFᵀ with F = √(ωβ/2) Y C L^{-T}                                   eq. (4)
-        product(columns_mut(mix, q, q), Into::Replace, beta, columns(weighted, q, q), c);
-        product(columns_mut(system, q, q), Into::Replace, 1.0, c.transpose(), columns(mix, q, q));
+        product(columns_mut(mix, q, q), Store::Replace, beta, columns(weighted, q, q), c);
+        product(columns_mut(system, q, q), Store::Replace, 1.0, c.transpose(), columns(mix, q, q));
         (0..q).for_each(|j| system[j * q + j] += 1.0);
         let definite = linalg::cholesky(system, q);
         debug_assert!(definite, "I + ωβCᵀÃC has eigenvalues >= 1");

@@ -1,12 +1,14 @@
 //! # Kernel AIOLI: improper online logistic regression in a reproducing kernel Hilbert space
 //!
-//! [AIOLI](super::aioli) with $x^\top x'$ replaced by a kernel $k(x, x')$: two classes, non-linear comparators, logarithmic
-//! regret in the effective dimension. Every round stores its row, so time and memory grow.
+//! [AIOLI](super::aioli) with $x^\top x'$ replaced by a kernel $k(x, x')$: two classes, non-linear
+//! comparators, logarithmic regret in the effective dimension. Every round stores its row, so time and memory
+//! grow.
 //!
 //! ## Reference
 //!
-//! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Efficient improper learning for online logistic regression*,
-//! COLT 2020, arXiv:2003.08109: section 4.1. `references.bib`: `jezequel2020aioli`.
+//! Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Efficient improper learning for online logistic
+//! regression*, COLT 2020, arXiv:2003.08109: section 4.1. `references.bib`: `jezequel2020aioli`; theory:
+//! aioli 3.1.
 //!
 //! ## Symbols
 //!
@@ -22,28 +24,34 @@
 //! | $f$ | `projected` | $L^{-1} D^{1/2} K_t c$ |
 //! | $k_t, a$ | | $(k(x_s, x))_s$ and $L^{-1} D^{1/2} k_t$ |
 //!
-//! $$ m = (k_t^\top c - a^\top f)/\lambda, \quad v = (k(x, x) - \lVert a \rVert^2)/\lambda, \quad s + \tfrac{\rho v}{2} \tanh\tfrac s2 = m, \tag{1} $$
-//! $$ w_t = \kappa p_0p_1, \qquad c_t = \kappa p_0p_1 s + \tfrac12 r, \qquad r = y_1 p_0 - y_0 p_1, \tag{2} $$
-//! $$ L \text{ gets the row } (\sqrt{w_t}\,a, \sqrt{\lambda(1 + w_t v)}), \qquad f \mathrel{+}= c_t a \text{ and one entry.} \tag{3} $$
+//! $$ m = (k_t^\top c - a^\top f)/\lambda, \quad v = (k(x, x) - \lVert a \rVert^2)/\lambda, \quad s +
+//!    \tfrac{\rho v}{2} \tanh\tfrac s2 = m, \tag{1} $$
+//! $$ w_t = \kappa p_0p_1, \qquad c_t = \kappa p_0p_1 s + \tfrac12 r, \qquad r = y_1 p_0 - y_0 p_1, \tag{2}
+//!    $$
+//! $$ L \text{ gets the row } (\sqrt{w_t}\,a, \sqrt{\lambda(1 + w_t v)}), \qquad f \mathrel{+}= c_t a \text{
+//!    and one entry.} \tag{3} $$
 //!
 //! For every comparator of norm at most $B$, data-dependent and before the labels are known:
 //!
-//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 - \textstyle\sum_t (r_t s_t + \kappa p_0p_1 s_t^2) + (c^\top K_T c - \lVert f \rVert^2)/\lambda \tag{4} $$
-//! $$ \phantom{\mathrm{Regret}(\theta)} \le \lambda B^2 + \tfrac{1}{2\kappa} \ln\det(I + \tfrac{\kappa}{4\lambda} K_T). \tag{5} $$
+//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 - \textstyle\sum_t (r_t s_t + \kappa p_0p_1 s_t^2) + (c^\top
+//!    K_T c - \lVert f \rVert^2)/\lambda \tag{4} $$
+//! $$ \phantom{\mathrm{Regret}(\theta)} \le \lambda B^2 + \tfrac{1}{2\kappa} \ln\det(I +
+//!    \tfrac{\kappa}{4\lambda} K_T). \tag{5} $$
 //!
 //! ## Deviations
 //!
-//! * As in [AIOLI](super::aioli): the factor ½, the stable coefficients, the scalar equation, soft labels, weights.
-//! * $f$ is updated in $O(t)$ by the $a$ that the prediction computed; coefficients are never divided by $\sqrt{w}$, which
-//!   underflows.
-//! * At most `max_rounds` rows are stored. After that the learner goes on predicting and stops learning; the certificate,
-//!   which would no longer cover all rounds, is withdrawn. 4096 rows take 67 megabytes.
+//! * As in [AIOLI](super::aioli): the factor ½, the stable coefficients, the scalar equation, soft labels,
+//!   weights.
+//! * $f$ is updated in $O(t)$ by the $a$ that the prediction computed; coefficients are never divided by
+//!   $\sqrt{w}$, which underflows.
+//! * At most `max_rounds` rows are stored. After that the learner goes on predicting and stops learning; the
+//!   certificate, which would no longer cover all rounds, is withdrawn. 4096 rows take 67 megabytes.
 //! * A row with $k(x, x) > 10^{300}\lambda$, where squares overflow, is forecast as ½ and not learnt.
 //!
 //! ## Cost
 //!
-//! `predict` $2td + t^2$ flops and `update` $4t$ after $t$ rounds; memory $t^2/2 + td$ numbers. The scratch of a
-//! prediction grows with $t$, so this learner allocates.
+//! `predict` $2td + t^2$ flops and `update` $4t$ after $t$ rounds; memory $t^2/2 + td$ numbers. The scratch
+//! of a prediction grows with $t$, so this learner allocates.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -183,7 +191,8 @@ impl KernelAioli {
         }
     }
 
-    /// Whether a row with $k(x, x)$ = `own` can be learnt from. (Where it is 0, $\Phi(x)$ is, and there is nothing to learn.)
+    /// Whether a row with $k(x, x)$ = `own` can be learnt from. (Where it is 0, $\Phi(x)$ is, and there is
+    /// nothing to learn.)
     fn can_learn(&self, own: f64) -> bool {
         own > 0.0 && own <= LARGEST * self.regularization
     }
@@ -371,7 +380,8 @@ impl Predictor for KernelAioli {
 
 impl OnlineLearner for KernelAioli {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        // A prediction from an earlier state keeps its score, at which the loss is expanded; the rest is redone.
+        // A prediction from an earlier state keeps its score, at which the loss is expanded; the rest is
+        // redone.
         let mut spare = std::mem::take(&mut self.spare);
         let scratch = if at.is_fresh(self.rounds)
             && at.scratch.len() == HEAD + self.problem.features + 2 * self.stored()
@@ -402,7 +412,8 @@ impl OnlineLearner for KernelAioli {
         self.rounds
     }
 
-    /// The bound with the log-determinant of the stream's own kernel matrix. The comparator is one of the kernel's space.
+    /// The bound with the log-determinant of the stream's own kernel matrix. The comparator is one of the
+    /// kernel's space.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = self.params.norm.expect("resolved");
         let radius = self.params.radius.expect("resolved");

@@ -1,12 +1,12 @@
 //! # OGD: online gradient descent on the multiclass logistic loss
 //!
-//! The baseline of every paper here: one matrix of weights, a step against the gradient, a projection to the ball of
-//! comparators.
+//! The baseline of every paper here: one matrix of weights, a step against the gradient, a projection to the
+//! ball of comparators.
 //!
 //! ## Reference
 //!
-//! Martin Zinkevich, *Online Convex Programming and Generalized Infinitesimal Gradient Ascent*, ICML 2003, Theorem 1,
-//! for the logistic loss. `references.bib`: `zinkevich2003ogd`.
+//! Martin Zinkevich, *Online Convex Programming and Generalized Infinitesimal Gradient Ascent*, ICML 2003,
+//! Theorem 1, for the logistic loss. `references.bib`: `zinkevich2003ogd`; theory: baselines 1.1.
 //!
 //! ## Symbols
 //!
@@ -18,10 +18,11 @@
 //! | $\eta_t$ | `rate`, `schedule` | step size |
 //!
 //! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \tag{1} $$
-//! $$ W_{t+1} = \Pi\big(W_t - \eta_t (p - y)\,x_t^\top\big), \quad \eta_t = \eta_0/\sqrt t \ \text{or}\ \eta_0. \tag{2} $$
+//! $$ W_{t+1} = \Pi\big(W_t - \eta_t (p - y)\,x_t^\top\big), \quad \eta_t = \eta_0/\sqrt t \ \text{or}\
+//!    \eta_0. \tag{2} $$
 //!
-//! Frobenius ball: $\eta_0 = 2B/G_o$ gives $\mathrm{Regret} \le 3BG_o\sqrt T$; the constant $\eta_0 = B/(G_o\sqrt T)$ gives
-//! $BG_o\sqrt T$. Row ball: the same with $B\sqrt K$ for $B$.
+//! Frobenius ball: $\eta_0 = 2B/G_o$ gives $\mathrm{Regret} \le 3BG_o\sqrt T$; the constant
+//! $\eta_0 = B/(G_o\sqrt T)$ gives $BG_o\sqrt T$. Row ball: the same with $B\sqrt K$ for $B$.
 //!
 //! ## Deviations
 //!
@@ -31,7 +32,8 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`; memory $Kd$ numbers, touched only where weights are non-zero.
+//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`; memory $Kd$ numbers, touched only where weights
+//! are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -48,7 +50,7 @@ use crate::{param_words, params};
 
 param_words! {
     /// The set that the weights are projected to.
-    pub enum Ball {
+    pub enum OgdBall {
         /// $\lVert W \rVert_F \le B$.
         Frobenius = "frobenius",
         /// $\lVert w_k \rVert_2 \le B$ for every row.
@@ -80,7 +82,7 @@ params! {
         /// `sqrt` or `constant` (which needs a horizon or a rate).
         schedule: Schedule = "sqrt",
         /// `frobenius`, `rows` or `none`.
-        ball: Ball = "frobenius",
+        ball: OgdBall = "frobenius",
         /// Number of rounds $T$, for the constant schedule, >= 1.
         horizon: u64 = "the stream's, if known",
     }
@@ -94,7 +96,7 @@ pub struct Ogd {
     norm: f64,
     rate: f64,
     schedule: Schedule,
-    ball: Ball,
+    ball: OgdBall,
     weights: Weights,
     rounds: u64,
     step: Vec<f64>,
@@ -119,10 +121,10 @@ impl Algorithm for Ogd {
         let radius = problem.resolve_radius(params.radius)?;
         let norm = resolve_norm(params.norm, radius)?;
         let schedule = params.schedule.unwrap_or(Schedule::Sqrt);
-        let ball = params.ball.unwrap_or(Ball::Frobenius);
+        let ball = params.ball.unwrap_or(OgdBall::Frobenius);
         let horizon = params.horizon.or(problem.horizon);
         let gradient = std::f64::consts::SQRT_2 * radius;
-        let diameter = if ball == Ball::Rows { norm * (k as f64).sqrt() } else { norm };
+        let diameter = if ball == OgdBall::Rows { norm * (k as f64).sqrt() } else { norm };
         let rate = match (params.rate, schedule, horizon) {
             (Some(rate), _, _) => rate,
             (None, Schedule::Sqrt, _) => 2.0 * diameter / gradient,
@@ -173,13 +175,13 @@ impl Ogd {
         };
         let classes = self.problem.classes;
         match self.ball {
-            Ball::None => {}
-            Ball::Frobenius => {
+            OgdBall::None => {}
+            OgdBall::Frobenius => {
                 if let Some(factor) = factor(self.weights.norms_squared().iter().sum()) {
                     (0..classes).for_each(|class| self.weights.shrink_row(class, factor));
                 }
             }
-            Ball::Rows => {
+            OgdBall::Rows => {
                 for class in 0..classes {
                     if let Some(factor) = factor(self.weights.norms_squared()[class]) {
                         self.weights.shrink_row(class, factor);
@@ -229,12 +231,12 @@ impl OnlineLearner for Ogd {
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let ball = match self.ball {
-            Ball::Frobenius => guarantee::Ball::Frobenius,
-            Ball::Rows => guarantee::Ball::Rows,
-            Ball::None => return None,
+            OgdBall::Frobenius => guarantee::Ball::Frobenius,
+            OgdBall::Rows => guarantee::Ball::Rows,
+            OgdBall::None => return None,
         };
         let mut setting = setting(&self.problem, self.norm, self.rounds);
-        if self.ball == Ball::Rows {
+        if self.ball == OgdBall::Rows {
             setting = setting.rows_in_frobenius_ball();
         }
         let gradient = std::f64::consts::SQRT_2 * setting.radius;
@@ -280,8 +282,8 @@ impl State for Ogd {
 mod tests {
     use super::*;
 
-    /// B = R = 1, so η_0 = √2. Round 1, x = (1, 0), y = 0: p = 1/3 each, W = √2 (2/3, -1/3, -1/3) of norm √(4/3),
-    /// scaled by √3/2 to the ball: √6/6 (2, -1, -1). Round 2, x = (1/2, 1): z = √6/12 (2, -1, -1).
+    /// B = R = 1, so η_0 = √2. Round 1, x = (1, 0), y = 0: p = 1/3 each, W = √2 (2/3, -1/3, -1/3) of norm
+    /// √(4/3), scaled by √3/2 to the ball: √6/6 (2, -1, -1). Round 2, x = (1/2, 1): z = √6/12 (2, -1, -1).
     #[test]
     fn two_rounds_by_hand() {
         let params = OgdParams { norm: Some(1.0), ..Default::default() };

@@ -1,13 +1,14 @@
 //! # ONS: online Newton step on the multiclass logistic loss
 //!
-//! The proper second-order baseline: one matrix of weights, steps preconditioned by the gradients' outer products, a
-//! projection to the ball of comparators in that metric. Its regret is logarithmic in $T$, with a factor exponential in
-//! $BR$ that the improper learners avoid.
+//! The proper second-order baseline: one matrix of weights, steps preconditioned by the gradients' outer
+//! products, a projection to the ball of comparators in that metric. Its regret is logarithmic in $T$, with a
+//! factor exponential in $BR$ that the improper learners avoid.
 //!
 //! ## Reference
 //!
-//! Elad Hazan, Amit Agarwal, Satyen Kale, *Logarithmic Regret Algorithms for Online Convex Optimization*, Machine
-//! Learning 69 (2007): section 3.2, Theorem 2, for the logistic loss. `references.bib`: `hazan2007ons`.
+//! Elad Hazan, Amit Agarwal, Satyen Kale, *Logarithmic Regret Algorithms for Online Convex Optimization*,
+//! Machine Learning 69 (2007): section 3.2, Theorem 2, for the logistic loss. `references.bib`:
+//! `hazan2007ons`; theory: baselines 2.1, 2.2.
 //!
 //! ## Symbols
 //!
@@ -23,25 +24,30 @@
 //!
 //! $$ z_t = V W_t x_t, \quad p = \sigma(z_t), \quad g_t = V^\top (p - y) \otimes x_t, \tag{1} $$
 //! $$ A_t = A_{t-1} + g_t g_t^\top, \quad v = w_t - \tfrac{1}{\gamma_o} A_t^{-1} g_t, \tag{2} $$
-//! $$ w_{t+1} = \arg\min_{\lVert u \rVert \le B} (u - v)^\top A_t (u - v) = (I + \nu A_t^{-1})^{-1} v. \tag{3} $$
+//! $$ w_{t+1} = \arg\min_{\lVert u \rVert \le B} (u - v)^\top A_t (u - v) = (I + \nu A_t^{-1})^{-1} v.
+//!    \tag{3} $$
 //!
 //! For every $\lVert W \rVert_F \le B$: $\mathrm{Regret}(W) \le 5(1/\alpha + GD)\,Kd \ln T$.
 //!
 //! ## Deviations
 //!
-//! * Gradients vanish along the all-ones direction, so the weights have $(K-1)d$ coordinates instead of $Kd$; every step and
-//!   projection commutes with that, and predictions are identical.
+//! * Gradients vanish along the all-ones direction, so the weights have $(K-1)d$ coordinates instead of $Kd$;
+//!   every step and projection commutes with that, and predictions are identical.
 //! * The exp-concavity constant is exact for the logistic loss: at logits $z$ it is $p_y/(1-p_y)$.
-//! * $\nu$ in equation (3) is found by Newton's method on $A_t^{-1}$, which is at hand, not by decomposing $A_t$.
-//! * $B$ has no theoretical default: `norm` is $30/R$, as for the other learners. The theorem's $\gamma_o$ is then tiny and
-//!   the learner slow; `rate` and `projection = false` make the form that experiments use.
-//! * An importance weight multiplies a round's quadratic surrogate: $A \mathrel{+}= \omega gg^\top$, and a step with $\omega g$.
-//! * Late feedback takes the gradient at the probabilities that were played, and steps from the current weights.
+//! * $\nu$ in equation (3) is found by Newton's method on $A_t^{-1}$, which is at hand, not by decomposing
+//!   $A_t$.
+//! * $B$ has no theoretical default: `norm` is $30/R$, as for the other learners. The theorem's $\gamma_o$ is
+//!   then tiny and the learner slow; `rate` and `projection = false` make the form that experiments use.
+//! * An importance weight multiplies a round's quadratic surrogate: $A \mathrel{+}= \omega gg^\top$, and a
+//!   step with $\omega g$.
+//! * Late feedback takes the gradient at the probabilities that were played, and steps from the current
+//!   weights.
 //!
 //! ## Cost
 //!
-//! `predict` $2Kd$ flops, `update` $3(K-1)^2d^2$ (amortised by the blocked engine), a projection that is active
-//! $\tfrac13(K-1)^3d^3$ for each of a few Newton steps; memory $(K-1)^2d^2$ numbers, twice that with projection.
+//! `predict` $2Kd$ flops, `update` $3(K-1)^2d^2$ (amortised by the blocked engine), a projection that is
+//! active $\tfrac13(K-1)^3d^3$ for each of a few Newton steps; memory $(K-1)^2d^2$ numbers, twice that with
+//! projection.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -280,8 +286,8 @@ mod tests {
         assert_eq!(params.projection, Some(true));
     }
 
-    /// K = 2, d = 1, ε = 1, γ_o = 1, x = 1, label 0. Round 1: p = (½, ½), g = (-½, ½), A = I + ggᵀ, gᵀg = ½, so
-    /// A^{-1}g = g/(3/2) and W = (1/3, -1/3): the logits of round 2 are W for x = 1.
+    /// K = 2, d = 1, ε = 1, γ_o = 1, x = 1, label 0. Round 1: p = (½, ½), g = (-½, ½), A = I + ggᵀ, gᵀg = ½,
+    /// so A^{-1}g = g/(3/2) and W = (1/3, -1/3): the logits of round 2 are W for x = 1.
     #[test]
     fn one_round_by_hand() {
         let params = OnsParams { rate: Some(1.0), regularization: Some(1.0), ..Default::default() };

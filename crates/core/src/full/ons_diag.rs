@@ -1,12 +1,12 @@
 //! # ONS-diag: online Newton step with a diagonal matrix
 //!
-//! [ONS](super::ons) with its matrix replaced by the diagonal, so that a round costs no more than a gradient step: for
-//! many, sparse features. No theorem comes with it.
+//! [ONS](super::ons) with its matrix replaced by the diagonal, so that a round costs no more than a gradient
+//! step: for many, sparse features. No theorem comes with it.
 //!
 //! ## Reference
 //!
-//! After Elad Hazan, Amit Agarwal, Satyen Kale, *Logarithmic Regret Algorithms for Online Convex Optimization*, Machine
-//! Learning 69 (2007): section 3.2. `references.bib`: `hazan2007ons`.
+//! After Elad Hazan, Amit Agarwal, Satyen Kale, *Logarithmic Regret Algorithms for Online Convex
+//! Optimization*, Machine Learning 69 (2007): section 3.2. `references.bib`: `hazan2007ons`.
 //!
 //! ## Symbols
 //!
@@ -18,7 +18,8 @@
 //!
 //! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \quad g = (p - y)\,x_t^\top, \tag{1} $$
 //! $$ a_{kj} \mathrel{+}= g_{kj}^2, \quad w_{kj} \mathrel{-}= g_{kj} / (\gamma_o a_{kj}), \tag{2} $$
-//! $$ W \leftarrow \arg\min_{\lVert U \rVert_F \le B} \textstyle\sum_{kj} a_{kj} (u_{kj} - w_{kj})^2. \tag{3} $$
+//! $$ W \leftarrow \arg\min_{\lVert U \rVert_F \le B} \textstyle\sum_{kj} a_{kj} (u_{kj} - w_{kj})^2. \tag{3}
+//!    $$
 //!
 //! ## Deviations
 //!
@@ -26,7 +27,8 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and `update`, $O(Kd)$ for a projection that is active; memory $2Kd$ numbers.
+//! $O(K\,\mathrm{nnz}(x))$ for `predict` and `update`, $O(Kd)$ for a projection that is active; memory $2Kd$
+//! numbers.
 
 use super::ons::OnsParams;
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
@@ -40,7 +42,8 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-/// The norm is updated incrementally; after this many rounds it is computed anew, so that rounding cannot pile up.
+/// The norm is updated incrementally; after this many rounds it is computed anew, so that rounding cannot
+/// pile up.
 const REFRESH: u64 = 1 << 16;
 
 /// See the [module](self).

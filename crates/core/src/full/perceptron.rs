@@ -1,13 +1,14 @@
 //! # The multiclass Perceptron
 //!
-//! Adds a misclassified row to the weights of its class and takes it from those of the class that was played. No
-//! learning rate, no probabilities, and a bound on the mistakes against every comparator at once.
+//! Adds a misclassified row to the weights of its class and takes it from those of the class that was played.
+//! No learning rate, no probabilities, and a bound on the mistakes against every comparator at once.
 //!
 //! ## Reference
 //!
 //! Frank Rosenblatt, *The Perceptron*, Psychological Review 65, 1958; several classes and bounds as in Alina
-//! Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T) Regret*, ICML
-//! 2017, Theorem 1. `references.bib`: `rosenblatt1958perceptron`, `beygelzimer2017soba`.
+//! Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T)
+//! Regret*, ICML 2017, Theorem 1. `references.bib`: `rosenblatt1958perceptron`, `beygelzimer2017soba`;
+//! theory: baselines 4.1.
 //!
 //! ## Symbols
 //!
@@ -20,9 +21,9 @@
 //! $$ \hat y_t = \arg\max_k (W_t x_t)_k, \tag{1} $$
 //! $$ W_{t+1} = W_t + (e_{y_t} - e_{\hat y_t})\,x_t^\top \quad\text{if } \hat y_t \ne y_t. \tag{2} $$
 //!
-//! With $H$ the total multiclass hinge loss of $U$, and $H_2$ its total squared hinge loss, the mistakes $M$ satisfy
-//! $M \le H + 2X^2\lVert U \rVert^2 + X\lVert U \rVert\sqrt{2H}$ and $M \le H_2 + 2X^2\lVert U \rVert^2 +
-//! 2\sqrt2X\lVert U \rVert\sqrt{H_2}$.
+//! With $H$ the total multiclass hinge loss of $U$, and $H_2$ its total squared hinge loss, the mistakes $M$
+//! satisfy $M \le H + 2X^2\lVert U \rVert^2 + X\lVert U \rVert\sqrt{2H}$ and
+//! $M \le H_2 + 2X^2\lVert U \rVert^2 + 2\sqrt2X\lVert U \rVert\sqrt{H_2}$.
 //!
 //! ## Deviations
 //!
@@ -31,8 +32,8 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict`, as much for the `update` of a mistake, nothing for that of a right guess;
-//! memory $Kd$ numbers, touched only where weights are non-zero.
+//! $O(K\,\mathrm{nnz}(x))$ for `predict`, as much for the `update` of a mistake, nothing for that of a right
+//! guess; memory $Kd$ numbers, touched only where weights are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -172,9 +173,9 @@ mod tests {
         Perceptron::new(PerceptronParams {}, problem, 0).expect("no parameters")
     }
 
-    /// Round 1: all scores are 0, so class 0 is played; the truth is 2, and W_2 = (1, 2), W_0 = (-1, -2). Round 2 at
-    /// (1, 0): scores (-1, 0, 1), class 2 is played and right: nothing moves. Round 3 at (0, 1): scores (-2, 0, 2), the
-    /// truth is 1, so W_1 = (0, 1) and W_2 = (1, 1): scores at (1, 1) are (-3, 1, 2).
+    /// Round 1: all scores are 0, so class 0 is played; the truth is 2, and W_2 = (1, 2), W_0 = (-1, -2).
+    /// Round 2 at (1, 0): scores (-1, 0, 1), class 2 is played and right: nothing moves. Round 3 at (0, 1):
+    /// scores (-2, 0, 2), the truth is 1, so W_1 = (0, 1) and W_2 = (1, 1): scores at (1, 1) are (-3, 1, 2).
     #[test]
     fn by_hand() {
         for sparse in [false, true] {

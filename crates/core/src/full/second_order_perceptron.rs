@@ -1,14 +1,14 @@
 //! # The second-order Perceptron, multiclass
 //!
-//! The Perceptron on features whitened by the rows it was wrong about: SOBA with full information. It learns from
-//! mistakes and, as far as past mistakes have paid for it, from right predictions with a small margin.
+//! The Perceptron on features whitened by the rows it was wrong about: SOBA with full information. It learns
+//! from mistakes and, as far as past mistakes have paid for it, from right predictions with a small margin.
 //!
 //! ## Reference
 //!
-//! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with Õ(√T)
-//! Regret*, ICML 2017, Algorithm 1 and Theorem 2 with the label revealed every round; after Nicolò Cesa-Bianchi, Alex
-//! Conconi, Claudio Gentile, *A Second-Order Perceptron Algorithm*, SIAM J. Comput. 34, 2005. `references.bib`:
-//! `beygelzimer2017soba`, `cesabianchi2005sop`.
+//! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with
+//! Õ(√T) Regret*, ICML 2017, Algorithm 1 and Theorem 2 with the label revealed every round; after Nicolò
+//! Cesa-Bianchi, Alex Conconi, Claudio Gentile, *A Second-Order Perceptron Algorithm*, SIAM J. Comput. 34, 2005.
+//! `references.bib`: `beygelzimer2017soba`, `cesabianchi2005sop`; theory: baselines 4.3.
 //!
 //! ## Symbols
 //!
@@ -22,28 +22,30 @@
 //! | $X$ | `radius` | bound on $\lVert x \rVert_2$ |
 //!
 //! $$ \hat y_t = \arg\max_k (W_t x_t)_k, \tag{1} $$
-//! $$ m_t = \frac{\langle W_t, z_t \rangle^2 + 2\langle W_t, z_t \rangle}{1 + z_t^\top A_{t-1}^{-1} z_t}, \qquad
+//! $$ m_t = \frac{\langle W_t, z_t \rangle^2 + 2\langle W_t, z_t \rangle}{1 + z_t^\top A_{t-1}^{-1} z_t},
+//!    \qquad
 //!    n_t = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m_t \ge 0, \tag{2} $$
 //! $$ A_t = A_{t-1} + n_t z_t z_t^\top, \qquad \theta_{t+1} = \theta_t - n_t z_t. \tag{3} $$
 //!
-//! For every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with $L_\eta$ its total
-//! $\eta$-loss ([`crate::loss::hinge::eta_loss`]), the mistakes satisfy
-//! $M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{1}{\eta(2-\eta)}\sum_t n_t z_t^\top A_t^{-1} z_t$, and the
-//! last sum is at most $dK\ln(1 + 2X^2T'/(adK))$ after $T'$ updates. The learner knows neither $\eta$ nor $U$.
+//! For every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with $L_\eta$ its
+//! total $\eta$-loss ([`crate::loss::hinge::eta_loss`]), the mistakes satisfy
+//! $M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{1}{\eta(2-\eta)}\sum_t n_t z_t^\top A_t^{-1} z_t$,
+//! and the last sum is at most $dK\ln(1 + 2X^2T'/(adK))$ after $T'$ updates. The learner knows neither $\eta$
+//! nor $U$.
 //!
 //! ## Deviations
 //!
 //! * `margin_updates = false` learns from mistakes only; the bound holds as well.
 //! * The binary algorithm of Cesa-Bianchi et al. whitens with the coming row included; this one does not.
 //! * `second-order-perceptron-diag` keeps the diagonal of $A$ and has no theorem.
-//! * Late feedback is learnt from as if the row came now: $\bar y$, $m$ and $z$ with the current weights, so that
-//!   $\sum n m \ge 0$ stays true.
+//! * Late feedback is learnt from as if the row came now: $\bar y$, $m$ and $z$ with the current weights, so
+//!   that $\sum n m \ge 0$ stays true.
 //!
 //! ## Cost
 //!
-//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `update`, full: $4Kd^2$ to weigh a round and $K^2d^2$ (amortised by the blocked
-//! engine) to learn from it, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$, memory $3Kd$ numbers, touched
-//! only where rows are non-zero.
+//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `update`, full: $4Kd^2$ to weigh a round and $K^2d^2$ (amortised by
+//! the blocked engine) to learn from it, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$, memory
+//! $3Kd$ numbers, touched only where rows are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
@@ -71,12 +73,12 @@ params! {
 }
 
 /// A [`Metric`] that makes a second-order Perceptron of its own name.
-pub trait Variant: Metric {
+pub trait PerceptronVariant: Metric {
     /// The description.
     const ABOUT: About;
 }
 
-impl Variant for FullMetric {
+impl PerceptronVariant for FullMetric {
     const ABOUT: About = About {
         name: "second-order-perceptron",
         summary: "the Perceptron on whitened features: SOBA with full information",
@@ -89,14 +91,14 @@ impl Variant for FullMetric {
     };
 }
 
-impl Variant for DiagonalMetric {
+impl PerceptronVariant for DiagonalMetric {
     const ABOUT: About = About {
         name: "second-order-perceptron-diag",
         summary: "the second-order Perceptron with a diagonal matrix, for many features",
         guarantee: "none: the theorem is about the full matrix",
         cost: "2 K nnz(x) flops a round",
         memory: "3 K d numbers",
-        ..<FullMetric as Variant>::ABOUT
+        ..<FullMetric as PerceptronVariant>::ABOUT
     };
 }
 
@@ -120,10 +122,10 @@ impl<M> SecondOrderPerceptron<M> {
     }
 }
 
-impl<M: Variant> Algorithm for SecondOrderPerceptron<M> {
+impl<M: PerceptronVariant> Algorithm for SecondOrderPerceptron<M> {
     type Params = SecondOrderPerceptronParams;
 
-    const ABOUT: About = <M as Variant>::ABOUT;
+    const ABOUT: About = <M as PerceptronVariant>::ABOUT;
 
     fn new(params: Self::Params, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
@@ -154,7 +156,7 @@ impl<M: Variant> Algorithm for SecondOrderPerceptron<M> {
     }
 }
 
-impl<M: Variant> Predictor for SecondOrderPerceptron<M> {
+impl<M: PerceptronVariant> Predictor for SecondOrderPerceptron<M> {
     fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -171,7 +173,7 @@ impl<M: Variant> Predictor for SecondOrderPerceptron<M> {
     }
 }
 
-impl<M: Variant> OnlineLearner for SecondOrderPerceptron<M> {
+impl<M: PerceptronVariant> OnlineLearner for SecondOrderPerceptron<M> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let scores = if at.is_fresh(self.rounds) {
             &at.scores
@@ -190,7 +192,8 @@ impl<M: Variant> OnlineLearner for SecondOrderPerceptron<M> {
         self.rounds
     }
 
-    /// The theorem at its largest $\eta$ for the predictor, with the stream's own $\sum_t n_t z_t^\top A_t^{-1} z_t$.
+    /// The theorem at its largest $\eta$ for the predictor, with the stream's own
+    /// $\sum_t n_t z_t^\top A_t^{-1} z_t$.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         if !M::HAS_THEOREM {
             return None;
@@ -214,7 +217,7 @@ impl<M: Variant> OnlineLearner for SecondOrderPerceptron<M> {
     }
 }
 
-impl<M: Variant> State for SecondOrderPerceptron<M> {
+impl<M: PerceptronVariant> State for SecondOrderPerceptron<M> {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut tensors = self.model.tensors();
         tensors.push(Tensor::count("rounds", &mut self.rounds));
@@ -231,11 +234,11 @@ mod tests {
     use super::*;
     use crate::testing::assert_close;
 
-    fn learner<M: Variant>(params: SecondOrderPerceptronParams) -> SecondOrderPerceptron<M> {
+    fn learner<M: PerceptronVariant>(params: SecondOrderPerceptronParams) -> SecondOrderPerceptron<M> {
         SecondOrderPerceptron::new(params, Problem::new(2, 1), 0).expect("valid parameters")
     }
 
-    fn round<M: Variant>(learner: &mut SecondOrderPerceptron<M>, x: f64, y: usize) -> f64 {
+    fn round<M: PerceptronVariant>(learner: &mut SecondOrderPerceptron<M>, x: f64, y: usize) -> f64 {
         let mut at = learner.prediction();
         learner.predict(Features::Dense(&[x]), &mut at);
         learner.update(Features::Dense(&[x]), Target::class(y), &at);
@@ -243,13 +246,13 @@ mod tests {
         at.scores[1]
     }
 
-    /// K = 2, d = 1, a = 1. Round 1, x = 1, y = 1: W = 0, so class 0 is played, a mistake; z = (1, -1), Q = 2, θ = -z.
-    /// Full: A = I + zz', A^{-1}z = z/3, W = (-1/3, 1/3). Diagonal: A = 2I, W = (-1/2, 1/2).
-    /// m_1 = 0, so Σm = 0. Round 2, x = 1, y = 1: right, δ = -2/3 (or -1), δ(δ + 2) < 0: no update. Round 3, x = 1, y = 0:
-    /// a mistake, θ = 0 again: W = 0.
+    /// K = 2, d = 1, a = 1. Round 1, x = 1, y = 1: W = 0, so class 0 is played, a mistake; z = (1, -1), Q =
+    /// 2, θ = -z. Full: A = I + zz', A^{-1}z = z/3, W = (-1/3, 1/3). Diagonal: A = 2I, W = (-1/2, 1/2). m_1 =
+    /// 0, so Σm = 0. Round 2, x = 1, y = 1: right, δ = -2/3 (or -1), δ(δ + 2) < 0: no update. Round 3, x = 1,
+    /// y = 0: a mistake, θ = 0 again: W = 0.
     #[test]
     fn by_hand() {
-        fn check<M: Variant>(weight: f64) {
+        fn check<M: PerceptronVariant>(weight: f64) {
             for margin_updates in [true, false] {
                 let params = SecondOrderPerceptronParams {
                     margin_updates: Some(margin_updates),
@@ -266,8 +269,9 @@ mod tests {
         check::<DiagonalMetric>(0.5);
     }
 
-    /// After the three rounds above Σm = δ(δ + 2)/(1 + Q) with δ = 2/3 and Q = z'A^{-1}z = 2/3: (16/9)/(5/3) = 16/15 > 0.
-    /// A right guess with W = 0 (but for rounding) has m = 0: a margin update, which mistake-driven learning skips.
+    /// After the three rounds above Σm = δ(δ + 2)/(1 + Q) with δ = 2/3 and Q = z'A^{-1}z = 2/3: (16/9)/(5/3) =
+    /// 16/15 > 0. A right guess with W = 0 (but for rounding) has m = 0: a margin update, which
+    /// mistake-driven learning skips.
     #[test]
     fn margin_updates_are_optional() {
         for (margin_updates, updates) in [(true, 3), (false, 2)] {
@@ -285,7 +289,7 @@ mod tests {
         }
     }
 
-    /// A prediction from before another round: learnt from with the weights of now, whatever it remembers.
+    /// A prediction from before another round: learnt from with the current weights, whatever it remembers.
     #[test]
     fn late_feedback_is_weighed_with_the_weights_of_now() {
         let mut late = learner::<FullMetric>(Default::default());

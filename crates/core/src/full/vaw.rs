@@ -1,14 +1,15 @@
 //! # VAW: the forecaster of Vovk, Azoury and Warmuth for squared loss
 //!
-//! Ridge regression that already counts the coming row, with target 0. It is what GAF becomes for squared loss, where
-//! the surrogates are exact; the regret is logarithmic in $T$, and nothing but $\lambda$ is to be chosen.
+//! Ridge regression that already counts the coming row, with target 0. It is what GAF becomes for squared
+//! loss, where the surrogates are exact; the regret is logarithmic in $T$, and nothing but $\lambda$ is to be
+//! chosen.
 //!
 //! ## Reference
 //!
-//! Volodya Vovk, *Competitive On-line Statistics*, International Statistical Review 69 (2001), and Katy Azoury, Manfred
-//! Warmuth, *Relative Loss Bounds for On-line Density Estimation with the Exponential Family of Distributions*, Machine
-//! Learning 43 (2001); as GAF: Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi, *Mixability made efficient*, NeurIPS
-//! 2021, section 4.1. `references.bib`: `vovk2001vaw`.
+//! Volodya Vovk, *Competitive On-line Statistics*, International Statistical Review 69 (2001), and Katy
+//! Azoury, Manfred Warmuth, *Relative Loss Bounds for On-line Density Estimation with the Exponential Family
+//! of Distributions*, Machine Learning 43 (2001); as GAF: Rémi Jézéquel, Pierre Gaillard, Alessandro Rudi,
+//! *Mixability made efficient*, NeurIPS 2021, section 4.1. `references.bib`: `vovk2001vaw`; theory: gaf 3.1.
 //!
 //! ## Symbols
 //!
@@ -22,20 +23,25 @@
 //! | $b_t$ | `b` | $\sum_{s \le t} y_s x_s$ |
 //! | $\hat y_t$ | `scores` | the forecast; there are no probabilities |
 //!
-//! $$ w = A_{t-1}^{-1} x_t, \quad v = x_t^\top w, \quad \hat y_t = x_t^\top (A_{t-1} + x_t x_t^\top)^{-1} b_{t-1} = \frac{w^\top b}{1+v}, \tag{1} $$
+//! $$ w = A_{t-1}^{-1} x_t, \quad v = x_t^\top w, \quad \hat y_t = x_t^\top (A_{t-1} + x_t x_t^\top)^{-1}
+//!    b_{t-1} = \frac{w^\top b}{1+v}, \tag{1} $$
 //! $$ b \mathrel{+}= y_t x_t, \qquad A^{-1} \mathrel{-}= \tfrac{1}{1+v}\,ww^\top. \tag{2} $$
 //!
 //! For every $\lVert \theta \rVert \le B$, data-dependent and, for $\lvert y_t \rvert \le Y$, at its worst:
 //!
-//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 + \textstyle\sum_t (\hat y_t^2 - 2\hat y_t y_t) + b_T^\top A_T^{-1} b_T \tag{3} $$
+//! $$ \mathrm{Regret}(\theta) \le \lambda B^2 + \textstyle\sum_t (\hat y_t^2 - 2\hat y_t y_t) + b_T^\top
+//!    A_T^{-1} b_T \tag{3} $$
 //! $$ \phantom{\mathrm{Regret}(\theta)} \le \lambda B^2 + dY^2 \ln(1 + TR^2/(\lambda d)). \tag{4} $$
 //!
 //! ## Deviations
 //!
-//! * GAF's section 4.1 counts $\lambda\lVert\theta\rVert^2$ twice and drops a square; equation (1) is the standard forecaster.
-//! * $B$ and $Y$ have no theoretical defaults: `norm` is $30/R$ as for the other learners, and $Y$ is unknown, taken as 1 in
-//!   the default of $\lambda$. A $Y$ that is given also clips the forecasts, which the guarantee allows and does not need.
-//! * An importance weight multiplies a round's loss once it is known; the forecast counts the coming row with weight 1.
+//! * GAF's section 4.1 counts $\lambda\lVert\theta\rVert^2$ twice and drops a square; equation (1) is the
+//!   standard forecaster.
+//! * $B$ and $Y$ have no theoretical defaults: `norm` is $30/R$ as for the other learners, and $Y$ is
+//!   unknown, taken as 1 in the default of $\lambda$. A $Y$ that is given also clips the forecasts, which the
+//!   guarantee allows and does not need.
+//! * An importance weight multiplies a round's loss once it is known; the forecast counts the coming row with
+//!   weight 1.
 //!
 //! ## Cost
 //!
@@ -256,7 +262,7 @@ impl State for Vaw {
 mod tests {
     use super::*;
     use crate::kernel::vector::dot;
-    use crate::testing::{assert_close, items, number, numbers, quadratic, shared_vector};
+    use crate::testing::{assert_close, items, number, numbers, quadratic, vector};
 
     fn vaw(params: VawParams, features: usize) -> Vaw {
         Vaw::new(params, Problem::new(1, features), 0).expect("valid")
@@ -279,8 +285,8 @@ mod tests {
         assert!(vaw(VawParams::default(), 2).prediction().probabilities.is_empty());
     }
 
-    /// d = 1, λ = 1. Round 1: x = 1, forecast 0, y = 2: A = 2, b = 2. Round 2: x = 2: ŷ = x b / (A + x²) = 4/6.
-    /// After y = 1: A = 6, b = 4; certificate λB² + (ŷ² - 2ŷ) + 16/6 with B = 30.
+    /// d = 1, λ = 1. Round 1: x = 1, forecast 0, y = 2: A = 2, b = 2. Round 2: x = 2: ŷ = x b / (A + x²) =
+    /// 4/6. After y = 1: A = 6, b = 4; certificate λB² + (ŷ² - 2ŷ) + 16/6 with B = 30.
     #[test]
     fn two_rounds_by_hand() {
         let mut learner = vaw(VawParams { regularization: Some(1.0), ..Default::default() }, 1);
@@ -302,7 +308,7 @@ mod tests {
 
     #[test]
     fn follows_the_reference_and_stays_within_its_certificate() {
-        let Some(reference) = shared_vector("vaw_T60_d4") else { return };
+        let reference = vector("vaw_T60_d4");
         let of = |name: &str| number(&reference["params"][name]);
         let theta = numbers(&reference["comparator"]["theta"]);
         let norm = dot(&theta, &theta).sqrt();

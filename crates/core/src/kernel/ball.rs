@@ -1,13 +1,15 @@
 //! Projection to a Euclidean ball in the norm of a matrix.
 
-use super::linalg::{self, Into, columns, columns_mut, product};
+use super::linalg::{self, Store, columns, columns_mut, product};
 use super::vector::dot;
 
-/// Replaces `v` by the point of the ball $\lVert u \rVert_2 \le$ `radius` that minimises $(u-v)^\top A (u-v)$, given
-/// $P = A^{-1}$ (`inverse`, symmetric, of `v.len()`² numbers). `scratch` has $n^2 + 2n$ numbers.
+/// Replaces `v` by the point of the ball $\lVert u \rVert_2 \le$ `radius` that minimises
+/// $(u-v)^\top A (u-v)$, given $P = A^{-1}$ (`inverse`, symmetric, of `v.len()`² numbers). `scratch` has
+/// $n^2 + 2n$ numbers.
 ///
-/// The minimiser is $u = (I + \nu P)^{-1} v$ with the multiplier $\nu \ge 0$ for which $\lVert u \rVert$ is `radius`:
-/// nothing but $P$ is needed. A step for $\nu$ is one Cholesky factorisation, and few are needed (see [`multiplier`]).
+/// The minimiser is $u = (I + \nu P)^{-1} v$ with the multiplier $\nu \ge 0$ for which $\lVert u \rVert$ is
+/// `radius`: nothing but $P$ is needed. A step for $\nu$ is one Cholesky factorisation, and few are needed
+/// (see [`multiplier`]).
 pub(crate) fn project(v: &mut [f64], inverse: &[f64], radius: f64, scratch: &mut [f64]) {
     let n = v.len();
     if dot(v, v).sqrt() <= radius {
@@ -25,7 +27,7 @@ pub(crate) fn project(v: &mut [f64], inverse: &[f64], radius: f64, scratch: &mut
         }
         u.copy_from_slice(v);
         solve(system, u);
-        product(columns_mut(image, n, 1), Into::Replace, 1.0, columns(inverse, n, n), columns(u, n, 1));
+        product(columns_mut(image, n, 1), Store::Replace, 1.0, columns(inverse, n, n), columns(u, n, 1));
         solve(system, image);
         Some((dot(u, u).sqrt(), dot(u, image)))
     });
@@ -51,11 +53,13 @@ pub(crate) fn project_diagonal(v: &mut [f64], diagonal: &[f64], radius: f64) {
     shrink_to(v, radius);
 }
 
-/// The $\nu \ge 0$ for which $\lVert u(\nu) \rVert$ is `radius`, or 0 if $u(0)$ is inside, for $u(\nu) = (I + \nu P)^{-1} v$.
+/// The $\nu \ge 0$ for which $\lVert u(\nu) \rVert$ is `radius`, or 0 if $u(0)$ is inside, for
+/// $u(\nu) = (I + \nu P)^{-1} v$.
 ///
-/// `evaluate` returns $\lVert u \rVert$ and $u^\top (I + \nu P)^{-1} P u$, or `None` where it cannot. Newton's method for $1/\lVert u(\nu) \rVert =
-/// 1/$`radius`: the left side is a power mean of affine functions of $\nu$, so increasing and concave, and the iterates
-/// rise to the root from the left without a safeguard. They stop just outside the ball.
+/// `evaluate` returns $\lVert u \rVert$ and $u^\top (I + \nu P)^{-1} P u$, or `None` where it cannot.
+/// Newton's method for $1/\lVert u(\nu) \rVert = 1/$`radius`: the left side is a power mean of affine
+/// functions of $\nu$, so increasing and concave, and the iterates rise to the root from the left without a
+/// safeguard. They stop just outside the ball.
 fn multiplier(radius: f64, mut evaluate: impl FnMut(f64) -> Option<(f64, f64)>) -> f64 {
     const MAX_STEPS: usize = 100;
     let mut nu = 0.0;
@@ -95,7 +99,8 @@ mod tests {
         (0..n * n).map(|at| if at % (n + 1) == 0 { entries[at / n] } else { 0.0 }).collect()
     }
 
-    /// A = diag(1, 3), v = (2, 4): with ν = 1, u = (2/2, 4·3/4) = (1, 3), so v projects to u on the ball of radius √10.
+    /// A = diag(1, 3), v = (2, 4): with ν = 1, u = (2/2, 4·3/4) = (1, 3), so v projects to u on the ball of
+    /// radius √10.
     #[test]
     fn a_projection_worked_by_hand() {
         let (mut dense, mut diagonal) = ([2.0, 4.0], [2.0, 4.0]);

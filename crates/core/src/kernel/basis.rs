@@ -1,12 +1,12 @@
 //! The directions in which logits can differ.
 
-use super::linalg::{Into, columns, columns_mut, product};
+use super::linalg::{Store, columns, columns_mut, product};
 
-/// An orthonormal basis $V \in \mathbb{R}^{K \times (K-1)}$ of the logit differences (Helmert: column $j$ has $j$ ones,
-/// then $-j$, divided by $\sqrt{j(j+1)}$), orthogonal to the all-ones vector.
+/// An orthonormal basis $V \in \mathbb{R}^{K \times (K-1)}$ of the logit differences (Helmert: column $j$ has
+/// $j$ ones, then $-j$, divided by $\sqrt{j(j+1)}$), orthogonal to the all-ones vector.
 ///
-/// Hessians and gradients of the logistic loss vanish along all-ones, so second-order learners live in these $K-1$
-/// coordinates (spec 5). Adding a class adds a column and changes no other.
+/// Hessians and gradients of the logistic loss vanish along all-ones, so second-order learners live in these
+/// $K-1$ coordinates (theory: second-order 3.2). Adding a class adds a column and changes no other.
 #[derive(Clone, Debug)]
 pub struct LogitBasis {
     classes: usize,
@@ -58,8 +58,8 @@ impl LogitBasis {
         }
     }
 
-    /// Writes $V N V^\top$ ($K \times K$) to `out` for a symmetric `n` of $(K-1)^2$ numbers, in $O(K^2)$; `scratch` has
-    /// $K^2$.
+    /// Writes $V N V^\top$ ($K \times K$) to `out` for a symmetric `n` of $(K-1)^2$ numbers, in $O(K^2)$;
+    /// `scratch` has $K^2$.
     pub fn expand_symmetric(&self, n: &[f64], out: &mut [f64], scratch: &mut [f64]) {
         let (k, q) = (self.classes, self.dimension());
         let (half, row) = scratch.split_at_mut(k * q);
@@ -74,12 +74,12 @@ impl LogitBasis {
         }
     }
 
-    /// Writes the diagonal of $V N V^\top$ to `out` (length $K$) for a symmetric `n` of $(K-1)^2$ numbers; `scratch` has
-    /// $K(K-1)$.
+    /// Writes the diagonal of $V N V^\top$ to `out` (length $K$) for a symmetric `n` of $(K-1)^2$ numbers;
+    /// `scratch` has $K(K-1)$.
     pub fn expanded_diagonal(&self, n: &[f64], out: &mut [f64], scratch: &mut [f64]) {
         let (k, q) = (self.classes, self.dimension());
         let v = columns(&self.dense, k, q);
-        product(columns_mut(scratch, k, q), Into::Replace, 1.0, v, columns(n, q, q));
+        product(columns_mut(scratch, k, q), Store::Replace, 1.0, v, columns(n, q, q));
         out.fill(0.0);
         for (column, v) in scratch[..k * q].chunks_exact(k).zip(self.dense.chunks_exact(k)) {
             for ((out, a), b) in out.iter_mut().zip(column).zip(v) {

@@ -1,13 +1,14 @@
 //! Curvature constants: how much of the Hessian a quadratic lower bound of the logistic loss may keep.
 //!
-//! FOLKLORE (Agarwal, Kale, Zimmert, "Efficient Methods for Online Multiclass Logistic Regression"), AIOLI and GAF
-//! (Jézéquel, Gaillard, Rudi, 2020 and 2021) replace the logistic loss by a quadratic that touches it at logits $b$,
+//! FOLKLORE (Agarwal, Kale, Zimmert, "Efficient Methods for Online Multiclass Logistic Regression"), AIOLI
+//! and GAF (Jézéquel, Gaillard, Rudi, 2020 and 2021) replace the logistic loss by a quadratic that touches it
+//! at logits $b$,
 //!
 //! $$q(a) = \ell(b) + \langle p - y, a - b \rangle + \gamma (a - b)^\top S(b) (a - b), \qquad (1)$$
 //!
-//! with $p = \sigma(b)$ and $S = \mathrm{diag}(p) - pp^\top$, and need $q \le \ell$ for every $b$ and every logit
-//! vector $a$ of a comparator. What matters about the comparators is their spread
-//! $D \ge \max_i a_i - \min_i a_i$, through $L = D + \ln(K-1)$ ([`log_odds`]).
+//! with $p = \sigma(b)$ and $S = \mathrm{diag}(p) - pp^\top$, and need $q \le \ell$ (theory: curvature 1.1)
+//! for every $b$ and every logit vector $a$ of a comparator. What matters about the comparators is their
+//! spread $D \ge \max_i a_i - \min_i a_i$, through $L = D + \ln(K-1)$ ([`log_odds`]).
 //!
 //! | $L$ | 0 | 0.5 | 1 | 2 | 4 | 8 | 20 | 100 |
 //! |---|---|---|---|---|---|---|---|---|
@@ -16,7 +17,8 @@
 //! | [`aioli_paper`], $K = 2$ | .5 | .3333 | .25 | .1667 | .1 | .0556 | .0238 | .00495 |
 //! | [`folklore_paper`], $K = 2$ | 2.885 | 1.676 | 1.181 | .7426 | .4262 | .2301 | .09665 | .01986 |
 //!
-//! Deviations: [`safe`] and [`tight`] are not in the papers; [`safe`] repairs the argument of FOLKLORE's Lemma 3.1.
+//! Deviations: [`safe`] and [`tight`] are not in the papers; [`safe`] repairs the argument of FOLKLORE's
+//! Lemma 3.1.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,15 +35,16 @@ pub enum Curvature {
     Safe,
     /// [`tight`]: the largest coefficient that gives a lower bound of the loss.
     Tight,
-    /// The constant that the learner's own paper prints. FOLKLORE's carries no guarantee, see [`folklore_paper`].
+    /// The constant that the learner's own paper prints. FOLKLORE's carries no guarantee, see
+    /// [`folklore_paper`].
     Paper,
     /// This coefficient, finite and > 0; whether it is valid is the caller's business.
     Value(f64),
 }
 
 impl Curvature {
-    /// The coefficient for comparators with log-odds at most `log_odds` ($L$, see [`log_odds`]), where the learner's
-    /// own paper prints `paper`.
+    /// The coefficient for comparators with log-odds at most `log_odds` ($L$, see [`log_odds`]), where the
+    /// learner's own paper prints `paper`.
     pub fn coefficient(self, log_odds: f64, paper: f64) -> f64 {
         match self {
             Curvature::Safe => safe(log_odds),
@@ -52,7 +55,7 @@ impl Curvature {
     }
 }
 
-/// A word or number that names no curvature.
+/// A value of the parameter that names no curvature.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("the curvature '{0}' is neither safe, tight, paper nor a number > 0")]
 pub struct CurvatureError(String);
@@ -109,8 +112,8 @@ pub fn rows_spread(norm: f64, radius: f64) -> f64 {
     2.0 * norm * radius
 }
 
-/// Largest logit spread $D = \sqrt{2} BR$ of comparators with $\lVert W \rVert_F \le B$: two rows differ by a vector
-/// of norm at most $\sqrt{2} B$.
+/// Largest logit spread $D = \sqrt{2} BR$ of comparators with $\lVert W \rVert_F \le B$: two rows differ by a
+/// vector of norm at most $\sqrt{2} B$.
 pub fn frobenius_spread(norm: f64, radius: f64) -> f64 {
     std::f64::consts::SQRT_2 * norm * radius
 }
@@ -120,33 +123,28 @@ pub fn euclidean_spread(norm: f64, radius: f64) -> f64 {
     norm * radius
 }
 
-/// $L = D + \ln(K-1)$: how far one of `classes` $K \ge 2$ classes can be from all others together, in log-odds, when
-/// the logits have spread at most `spread` $D$.
+/// $L = D + \ln(K-1)$: how far one of `classes` $K \ge 2$ classes can be from all others together, in
+/// log-odds, when the logits have spread at most `spread` $D$.
 pub fn log_odds(spread: f64, classes: usize) -> f64 {
     spread + ((classes - 1) as f64).ln()
 }
 
 /// $\gamma_{\text{safe}} = 1/(2+L)$, a valid coefficient for every $L \ge 0$.
 ///
-/// Proof. For fixed $a$ the worst $b$ is stationary on the simplex, where the log-ratios
-/// $\ln(\sigma(a)_i/\sigma(b)_i)$ solve one common quadratic, so they take two values; merging the classes of equal
-/// ratio leaves two classes and $f(v) = -\mathrm{KL}(v \Vert w) + \gamma v(1-v)\Delta^2$ with
-/// $\Delta = \mathrm{logit}(w) - \mathrm{logit}(v)$ and $|\mathrm{logit}(w)| \le L$. Its derivative is
-/// $\Delta (1 - 2\gamma - \gamma(2v-1)\Delta)$. As $(2v-1)\mathrm{logit}(v) \ge 0$, the bracket is positive when
-/// $\gamma(2+L) \le 1$, and then $f$ has its maximum, 0, at $v = w$.
+/// The proof is theory: curvature 2.1.
 pub fn safe(log_odds: f64) -> f64 {
     1.0 / (2.0 + log_odds)
 }
 
 /// $\gamma^*(L)$, the largest valid coefficient for $L \ge 0$, less one part in $10^9$ to absorb rounding.
 ///
-/// The reduction to two classes in [`safe`] is exact, so
+/// Its proof reduces the question to two classes (theory: curvature 2.2):
 ///
 /// $$\gamma^*(L) = \min_b \frac{\zeta(-L) - \zeta(b) + \sigma(b)(L+b)}{\sigma(b)\sigma(-b)(L+b)^2}$$
 ///
-/// with $\zeta$ the softplus and $\sigma$ the sigmoid function. The minimiser lies in $(-2-\ln(1+L), 0)$, which is
-/// scanned; golden sections refine the best point. Decreasing in $L$, from $\gamma^*(0) = 1/2$; near 0 it is
-/// $1/2 - L^2/36$.
+/// with $\zeta$ the softplus and $\sigma$ the sigmoid function. The minimiser lies in $(-2-\ln(1+L), 0)$,
+/// which is scanned; golden sections refine the best point. Decreasing in $L$, from $\gamma^*(0) = 1/2$; near
+/// 0 it is $1/2 - L^2/36$.
 pub fn tight(log_odds: f64) -> f64 {
     const SCAN: usize = 256;
     const SECTIONS: usize = 60;
@@ -174,7 +172,8 @@ pub fn tight(log_odds: f64) -> f64 {
     minimum * (1.0 - 1e-9)
 }
 
-/// The softplus function's Bregman divergence from $b$ to $b - u$, divided by $\zeta''(b) u^2$, for $u \ge 0$.
+/// The softplus function's Bregman divergence from $b$ to $b - u$, divided by $\zeta''(b) u^2$, for
+/// $u \ge 0$.
 ///
 /// It is $1/2$ at $u = 0$, where the quotient cancels: a Bernoulli variable's cumulants give the series.
 fn bregman_ratio(b: f64, u: f64) -> f64 {
@@ -190,17 +189,17 @@ fn bregman_ratio(b: f64, u: f64) -> f64 {
     ((q * (-u).exp_m1()).ln_1p() + q * u) / (variance * u * u)
 }
 
-/// AIOLI's constant $1/(2(1+BR))$ (Lemma 5 of the 2020 paper), for binary labels and `spread` $D = BR$: valid, but
-/// up to 2.9 times smaller than [`tight`].
+/// AIOLI's constant $1/(2(1+BR))$ (Lemma 5 of the 2020 paper), for binary labels and `spread` $D = BR$: valid
+/// (theory: curvature 2.3), but up to 2.9 times smaller than [`tight`].
 pub fn aioli_paper(spread: f64) -> f64 {
     0.5 / (1.0 + spread)
 }
 
 /// FOLKLORE's printed constant $1/(BR + \ln(K)/2)$ (Lemma 3.1), with `norm_radius` $= BR$ for the row ball.
 ///
-/// **It carries no guarantee**: it is larger than [`tight`] for every $BR$ and $K$, so the surrogate is no lower bound
-/// of the loss, and for $BR$ up to about 1.3 the algorithm violates its own theorem with it. It exists to
-/// reproduce the paper.
+/// **It carries no guarantee**: it is larger than [`tight`] for every $BR$ and $K$ (theory: curvature 3.1),
+/// so the surrogate is not a lower bound of the loss, and for $BR$ up to about 1.3 the algorithm violates its
+/// own theorem with it (theory: curvature 4.1). It exists to reproduce the paper.
 pub fn folklore_paper(norm_radius: f64, classes: usize) -> f64 {
     1.0 / (norm_radius + 0.5 * (classes as f64).ln())
 }

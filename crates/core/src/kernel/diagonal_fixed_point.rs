@@ -12,9 +12,9 @@ pub fn scratch_len(classes: usize) -> usize {
 /// Solves $z = g - a \circ \sigma(z)$ for `a` $\ge 0$; writes the solution to `z` and $\sigma(z)$ to `p`, and
 /// returns the Newton steps taken.
 ///
-/// The damped Newton method of [`FixedPoint`](super::fixed_point::FixedPoint): with $z = g - a \circ u$ and $r = u -
-/// \sigma(z)$, a step solves $(I + S\,\mathrm{diag}(a))\,\delta = -r$, which for a diagonal is a division and a rank-one
-/// correction.
+/// The damped Newton method of [`FixedPoint`](super::fixed_point::FixedPoint): with $z = g - a \circ u$ and
+/// $r = u - \sigma(z)$, a step solves $(I + S\,\mathrm{diag}(a))\,\delta = -r$, which for a diagonal is a
+/// division and a rank-one correction.
 pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
     const MAX_STEPS: usize = 200;
     let k = a.len();
@@ -30,7 +30,8 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
     while steps < MAX_STEPS {
         steps += 1;
         quick_softmax(z, p);
-        // (M - p (a∘p)ᵀ)⁻¹ with M = I + diag(a∘p), by Sherman and Morrison; its denominator 1 - Σ a p²/M is Σ p/M.
+        // (M - p (a∘p)ᵀ)⁻¹ with M = I + diag(a∘p), by Sherman and Morrison; its denominator 1 - Σ a p²/M is Σ
+        // p/M.
         let (mut correction, mut denominator) = (0.0, 0.0);
         for ((a, p), u) in a.iter().zip(&*p).zip(&*u) {
             let share = 1.0 / (1.0 + a * p);

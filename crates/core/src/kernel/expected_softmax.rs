@@ -1,8 +1,9 @@
-//! The expectation of the softmax function under a Gaussian, $\mathbb{E}\,\sigma(m + F\xi)$ with $\xi \sim N(0, I)$.
+//! The expectation of the softmax function under a Gaussian, $\mathbb{E}\,\sigma(m + F\xi)$ with
+//! $\xi \sim N(0, I)$.
 //!
-//! $m \in \mathbb{R}^K$ are the mean logits and $F \in \mathbb{R}^{K \times (K-1)}$ (column-major) spans their differences;
-//! an all-ones part of either changes nothing. For two and three classes by quadrature, for any number by sampling
-//! (spec 8.4).
+//! $m \in \mathbb{R}^K$ are the mean logits and $F \in \mathbb{R}^{K \times (K-1)}$ (column-major) spans
+//! their differences; an all-ones part of either changes nothing. For two and three classes by quadrature,
+//! for any number by sampling (theory: gaf 2.3).
 
 use super::basis::LogitBasis;
 use super::softmax::softmax;
@@ -11,9 +12,9 @@ use super::vector::{axpy, max_abs};
 /// The standard normal is integrated over this many standard deviations on either side.
 const RANGE: f64 = 9.0;
 
-/// Logits that spread more than this per standard deviation are scaled down to it, for two and for three classes:
-/// $\sigma$ is then a step to within $\pi^2/(3 \cdot 100^2)$ or $\pi^2/(3 \cdot 20^2)$ of the variance, and the expectation
-/// moves by less than $10^{-4}$ or $2 \cdot 10^{-3}$.
+/// Logits that spread more than this per standard deviation are scaled down to it, for two and for three
+/// classes: $\sigma$ is then a step to within $\pi^2/(3 \cdot 100^2)$ or $\pi^2/(3 \cdot 20^2)$ of the
+/// variance, and the expectation moves by less than $10^{-4}$ or $2 \cdot 10^{-3}$.
 const WIDEST: [f64; 2] = [100.0, 20.0];
 
 /// As many nodes as three classes can need on one axis.
@@ -26,8 +27,9 @@ pub fn has_quadrature(classes: usize) -> bool {
 
 /// Writes the expectation to `out` by the trapezoidal rule, for 2 or 3 classes.
 ///
-/// The integrand is analytic in a strip of half-width $\pi / s$, for a spread $s$ of the logits along an axis, so the step
-/// $\pi^2 / (20 s)$ leaves an error of $e^{-40}$: machine precision, at $36 s$ nodes an axis.
+/// The integrand is analytic in a strip of half-width $\pi / s$, for a spread $s$ of the logits along an
+/// axis, so the step $\pi^2 / (20 s)$ leaves an error of $e^{-40}$: machine precision, at $36 s$ nodes an
+/// axis.
 ///
 /// # Panics
 /// For any other number of classes.
@@ -68,8 +70,9 @@ fn ternary(mean: &[f64], factor: &[f64], out: &mut [f64]) {
     for numbers in [&mut centre].into_iter().chain(&mut axes) {
         numbers.iter_mut().for_each(|number| *number *= shrinkage);
     }
-    // e^{m + aξ + bη} is the product of a factor for each axis: only nodes of one axis take exponentials. Each factor is
-    // scaled to a maximum of 1 over the classes; the product's cannot underflow, as b spreads no more than WIDEST.
+    // e^{m + aξ + bη} is the product of a factor for each axis: only nodes of one axis take exponentials.
+    // Each factor is scaled to a maximum of 1 over the classes; the product's cannot underflow, as b spreads
+    // no more than WIDEST.
     let mut table = [[0.0; 4]; MOST_NODES];
     let (step, steps) = grid(spread(&axes[1]));
     let inner = &mut table[..2 * steps as usize + 1];
@@ -123,8 +126,8 @@ fn principal_axes(factor: &[f64]) -> [[f64; 3]; 2] {
     [combine(cos, sin), combine(-sin, cos)]
 }
 
-/// Writes the average of `samples` $\ge 1$ softmaxes to `out`. `draw` is given the number of the sample and fills
-/// $\xi$ (length $K-1$). `scratch` has $3K$ numbers.
+/// Writes the average of `samples` $\ge 1$ softmaxes to `out`. `draw` is given the number of the sample and
+/// fills $\xi$ (length $K-1$). `scratch` has $3K$ numbers.
 pub fn monte_carlo(
     mean: &[f64],
     factor: &[f64],
@@ -149,8 +152,8 @@ pub fn monte_carlo(
     }
 }
 
-/// Writes $F = VL$ to `factor`, for the covariance $LL^\top$ (`covariance`, $(K-1)^2$ numbers, semidefinite) of the
-/// coordinates in `basis` $= V$. `scratch` has $(K-1)(K+1)$ numbers.
+/// Writes $F = VL$ to `factor`, for the covariance $LL^\top$ (`covariance`, $(K-1)^2$ numbers, semidefinite)
+/// of the coordinates in `basis` $= V$. `scratch` has $(K-1)(K+1)$ numbers.
 pub fn factor(basis: &LogitBasis, covariance: &[f64], factor: &mut [f64], scratch: &mut [f64]) {
     let (k, q) = (basis.classes(), basis.dimension());
     let (lower, column) = scratch.split_at_mut(q * q);
@@ -185,7 +188,7 @@ fn semidefinite_cholesky(a: &[f64], side: usize, lower: &mut [f64]) {
 mod tests {
     use super::*;
     use crate::rng::Rng;
-    use crate::testing::{assert_close, items, numbers, shared_vector};
+    use crate::testing::{assert_close, items, numbers, vector};
 
     /// F of a K x K covariance, by way of the coordinates.
     fn factor_of(covariance: &[f64]) -> Vec<f64> {
@@ -209,7 +212,7 @@ mod tests {
 
     #[test]
     fn reference_values() {
-        let Some(reference) = shared_vector("expected_softmax") else { return };
+        let reference = vector("expected_softmax");
         let cases = items(&reference["cases"]);
         assert_eq!(cases.len(), 8);
         for case in cases {
@@ -233,8 +236,8 @@ mod tests {
         }
     }
 
-    /// Two logits with the same distribution are equally likely, whatever it is; and without variance the expectation
-    /// is the softmax itself.
+    /// Two logits with the same distribution are equally likely, whatever it is; and without variance the
+    /// expectation is the softmax itself.
     #[test]
     fn symmetric_and_degenerate_cases() {
         for scale in [0.0, 1.0, 30.0, 1e3, 1e150] {

@@ -6,13 +6,15 @@ use super::softmax::{covariance_factor_column, quick_softmax, softmax, tails};
 use super::vector::{axpy, dot_in_lanes, max_abs, take};
 use crate::prediction::argmax;
 
-/// Solves $z = g - A\,s(z)$ for a symmetric positive semidefinite $A$, possibly singular or 0 (spec 4.1).
+/// Solves $z = g - A\,s(z)$ for a symmetric positive semidefinite $A$, possibly singular or 0 (theory:
+/// second-order 1.1).
 ///
-/// In the coordinates of a [`LogitBasis`] $V$, $z \in \mathbb{R}^{K-1}$ and $s(z) = V^\top\sigma(Vz)$. Without a basis, $z
-/// \in \mathbb{R}^K$ and $s = \sigma$.
+/// In the coordinates of a [`LogitBasis`] $V$, $z \in \mathbb{R}^{K-1}$ and $s(z) = V^\top\sigma(Vz)$.
+/// Without a basis, $z \in \mathbb{R}^K$ and $s = \sigma$.
 ///
-/// Damped Newton on the dual $f(u) = \tfrac12 u^\top A u + \mathrm{lse}(g - Au)$ with $z = g - Au$: $A$ is never inverted. A
-/// step solves a system of size $K - 1$ with eigenvalues at least 1. The solution is unique and exact to rounding.
+/// Damped Newton on the dual $f(u) = \tfrac12 u^\top A u + \mathrm{lse}(g - Au)$ with $z = g - Au$: $A$ is
+/// never inverted. A step solves a system of size $K - 1$ with eigenvalues at least 1. The solution is unique
+/// and exact to rounding.
 #[derive(Clone, Debug)]
 pub struct FixedPoint {
     classes: usize,
@@ -27,8 +29,8 @@ pub struct Solution<'a> {
     pub steps: usize,
 }
 
-/// Once a step moves no logit by more than this, what is left of the error is its square: rounding. (The third derivative of
-/// log-sum-exp along $h$ is at most $2 \lVert h \rVert_\infty$ times the second.)
+/// Once a step moves no logit by more than this, what is left of the error is its square: rounding. (The
+/// third derivative of log-sum-exp along $h$ is at most $2 \lVert h \rVert_\infty$ times the second.)
 pub(super) const LAST: f64 = 1e-8;
 
 impl FixedPoint {
@@ -75,7 +77,8 @@ impl FixedPoint {
         }
     }
 
-    /// Writes $V^\top C$ for the covariance factor of `p` to `factor`; `tails_` and `column` are scratch of length $K$.
+    /// Writes $V^\top C$ for the covariance factor of `p` to `factor`; `tails_` and `column` are scratch of
+    /// length $K$.
     pub fn covariance_factor(&self, p: &[f64], factor: &mut [f64], tails_: &mut [f64], column: &mut [f64]) {
         tails(p, tails_);
         for (j, out) in factor.chunks_exact_mut(self.dimension()).enumerate() {
@@ -109,7 +112,8 @@ impl FixedPoint {
         Solution { probabilities: p, steps }
     }
 
-    /// The same in the logits themselves, from a guess `p` of $\sigma(z)$, where the solution's is left. Returns the steps.
+    /// The same in the logits themselves, from a guess `p` of $\sigma(z)$, where the solution's is left.
+    /// Returns the steps.
     ///
     /// # Panics
     /// If this is the problem in the coordinates of a basis.
@@ -197,9 +201,10 @@ fn newton(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64
 
 /// Newton's step $\delta$ in $u$, from $r$.
 ///
-/// With the most probable class as the reference, let $s$ be the roots of the other probabilities, $D = \mathrm{diag}(s)$ and
-/// $\tilde A_{ij} = A_{ij} - A_{i*} - A_{*j} + A_{**}$. Their covariance is $FF^\top$ with $F = D(I - \beta ss^\top)$ and
-/// $\beta = 1/(1 + \sqrt{p_*})$, so that $M = I + F^\top \tilde A F$ costs $O(K^2)$, nothing of it cancels, and
+/// With the most probable class as the reference, let $s$ be the roots of the other probabilities,
+/// $D = \mathrm{diag}(s)$ and $\tilde A_{ij} = A_{ij} - A_{i*} - A_{*j} + A_{**}$. Their covariance is
+/// $FF^\top$ with $F = D(I - \beta ss^\top)$ and $\beta = 1/(1 + \sqrt{p_*})$, so that
+/// $M = I + F^\top \tilde A F$ costs $O(K^2)$, nothing of it cancels, and
 /// $\delta = F M^{-1} F^\top (Ar)_{\cdot - *} - r$ for the others.
 fn direction(a: &[f64], p: &[f64], w: &mut Work<'_>) {
     let (k, c) = (p.len(), p.len() - 1);
@@ -259,8 +264,8 @@ fn deflate(beta: f64, s: &[f64], y: &mut [f64]) {
     }
 }
 
-/// `y = m⁻¹ y` for the symmetric `m`, of which the lower triangle is read, with eigenvalues >= 1: no pivot is smaller, and
-/// where rounding says so it is wrong. `m` is destroyed.
+/// `y = m⁻¹ y` for the symmetric `m`, of which the lower triangle is read, with eigenvalues >= 1: no pivot is
+/// smaller, and where rounding says so it is wrong. `m` is destroyed.
 fn divide(m: &mut [f64], y: &mut [f64]) {
     /// From here on the linear-algebra crate is faster.
     const LARGE: usize = 40;
@@ -296,8 +301,8 @@ fn divide(m: &mut [f64], y: &mut [f64]) {
     }
 }
 
-/// An inexact line search on the derivative along the step, h(τ) = ⟨u + τδ - s(z - τAδ), Aδ⟩, which increases in τ.
-/// (Differences of f itself would cancel.)
+/// An inexact line search on the derivative along the step, h(τ) = ⟨u + τδ - s(z - τAδ), Aδ⟩, which increases
+/// in τ. (Differences of f itself would cancel.)
 fn step_size(z: &[f64], w: &mut Work<'_>) -> f64 {
     let start = dot_in_lanes(w.r, w.a_delta);
     let slope = |tau: f64| {
@@ -324,8 +329,8 @@ fn multiply(a: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// A step size in (0, 1] at which `slope`, increasing from `start` < 0 at 0, has lost most of its size: 1 if it is still
-/// negative there.
+/// A step size in (0, 1] at which `slope`, increasing from `start` < 0 at 0, has lost most of its size: 1 if
+/// it is still negative there.
 pub(super) fn inexact_step(start: f64, mut slope: impl FnMut(f64) -> f64) -> f64 {
     let full = slope(1.0);
     if full <= 0.0 || full.abs() <= 0.2 * start.abs() {
@@ -393,7 +398,8 @@ mod tests {
         assert_eq!(solution.probabilities, p);
     }
 
-    /// A positive semidefinite matrix of `side` whose norm is about 10^`magnitude`, singular where `rank` < `side`.
+    /// A positive semidefinite matrix of `side` whose norm is about 10^`magnitude`, singular where `rank` <
+    /// `side`.
     fn semidefinite(side: usize, rank: usize, magnitude: f64, entries: &[f64]) -> Vec<f64> {
         let mut a = vec![0.0; side * side];
         for column in entries.chunks_exact(side).take(rank) {

@@ -1,6 +1,7 @@
 //! The one door to the linear-algebra crate: dense `f64` products and factorisations on slices.
 //!
-//! Matrices are column-major unless a name says otherwise. One thread: whoever wants more splits a product.
+//! Matrices are column-major unless a name says otherwise. Products use one thread; callers that want more
+//! split them.
 
 use std::mem::MaybeUninit;
 
@@ -12,18 +13,18 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 /// Whether a product replaces its destination or is added to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Into {
+pub(crate) enum Store {
     /// `c = …`
     Replace,
     /// `c += …`
     Add,
 }
 
-impl From<Into> for Accum {
-    fn from(into: Into) -> Self {
-        match into {
-            Into::Replace => Accum::Replace,
-            Into::Add => Accum::Add,
+impl From<Store> for Accum {
+    fn from(store: Store) -> Self {
+        match store {
+            Store::Replace => Accum::Replace,
+            Store::Add => Accum::Add,
         }
     }
 }
@@ -38,7 +39,8 @@ pub(crate) fn columns_mut(data: &mut [f64], rows: usize, cols: usize) -> MatMut<
     MatMut::from_column_major_slice_mut(&mut data[..rows * cols], rows, cols)
 }
 
-/// A part of `rows` x `cols` of a column-major matrix whose columns stand `stride` numbers apart; `data` starts with it.
+/// A part of `rows` x `cols` of a column-major matrix whose columns stand `stride` numbers apart; `data`
+/// starts with it.
 pub(crate) fn part(data: &[f64], stride: usize, rows: usize, cols: usize) -> MatRef<'_, f64> {
     MatRef::from_column_major_slice_with_stride(data, rows, cols, stride)
 }
@@ -49,7 +51,7 @@ pub(crate) fn part_mut(data: &mut [f64], stride: usize, rows: usize, cols: usize
 }
 
 /// `c = alpha a b` or `c += alpha a b`.
-pub(crate) fn product(c: MatMut<'_, f64>, into: Into, alpha: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+pub(crate) fn product(c: MatMut<'_, f64>, into: Store, alpha: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     matmul::matmul(c, into.into(), a, b, alpha, Par::Seq);
 }
 
@@ -68,8 +70,8 @@ pub(crate) fn symmetric_downdate(c: MatMut<'_, f64>, f: MatRef<'_, f64>) {
     );
 }
 
-/// Copies the lower triangle of the leading square of `side` in a column-major matrix of `stride` rows to the upper one,
-/// tile by tile so that both stay in cache.
+/// Copies the lower triangle of the leading square of `side` in a column-major matrix of `stride` rows to the
+/// upper one, tile by tile so that both stay in cache.
 pub(crate) fn mirror_lower(c: &mut [f64], stride: usize, side: usize) {
     const TILE: usize = 32;
     for left in (0..side).step_by(TILE) {
@@ -83,10 +85,10 @@ pub(crate) fn mirror_lower(c: &mut [f64], stride: usize, side: usize) {
     }
 }
 
-/// Factors the symmetric positive definite `a` (`side`², lower triangle read) in place to its lower Cholesky factor;
-/// what stands above the diagonal is not touched. Returns false if `a` is not positive definite.
+/// Factors the symmetric positive definite `a` (`side`², lower triangle read) in place to its lower Cholesky
+/// factor; what stands above the diagonal is not touched. Returns false if `a` is not positive definite.
 pub(crate) fn cholesky(a: &mut [f64], side: usize) -> bool {
-    // The factorisation wants one column of temporary memory: on the stack while it fits there.
+    // The factorisation needs one column of temporary memory: on the stack while it fits there.
     const ON_STACK: usize = 4096;
     let need = llt::factor::cholesky_in_place_scratch::<f64>(side, Par::Seq, Default::default());
     let mut small = [MaybeUninit::<u8>::uninit(); ON_STACK];
@@ -101,8 +103,8 @@ pub(crate) fn cholesky(a: &mut [f64], side: usize) -> bool {
     llt::factor::cholesky_in_place(a, Default::default(), Par::Seq, stack, Default::default()).is_ok()
 }
 
-/// Replaces the symmetric positive definite `a` (`side`², lower triangle read) by its inverse, symmetric to the bit.
-/// Returns false, and leaves nothing of use in `a`, if it is not positive definite.
+/// Replaces the symmetric positive definite `a` (`side`², lower triangle read) by its inverse, symmetric to
+/// the bit. Returns false, and leaves nothing of use in `a`, if it is not positive definite.
 pub(crate) fn invert(a: &mut [f64], side: usize) -> bool {
     if !cholesky(a, side) {
         return false;
@@ -139,8 +141,8 @@ pub(crate) fn divide_by_transposed_lower(b: &mut [f64], rows: usize, l: &[f64], 
     triangular_solve::solve_lower_triangular_in_place(columns(l, side, side), b, Par::Seq);
 }
 
-/// Solves `a x = b` in place, by elimination with partial pivoting, for any regular `a` (`side`², destroyed). For small
-/// systems: faer's factorisation wants memory for permutations, and rounds take none.
+/// Solves `a x = b` in place, by elimination with partial pivoting, for any regular `a` (`side`², destroyed).
+/// For small systems: faer's factorisation needs memory for permutations, and rounds take none.
 pub(crate) fn solve(a: &mut [f64], side: usize, b: &mut [f64]) {
     let at = |row: usize, col: usize| row + side * col;
     for step in 0..side {

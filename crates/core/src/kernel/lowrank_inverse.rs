@@ -1,30 +1,31 @@
 //! The second-order engine: an inverse $P = A^{-1}$ under low-rank growth of $A$.
 //!
-//! Every second-order learner keeps such a $P$ of side $n = qd$ ($q$ blocks of $d$ features) and, each round, needs the
-//! $q$ columns $Y = P\,(I_q \otimes x)$ and then takes $P \leftarrow P - FF^\top$ with $F = Y\,M$ of a few columns. Done
-//! one by one this reads and writes $n^2$ numbers again and again. Here instead (spec 6):
+//! Every second-order learner keeps such a $P$ of side $n = qd$ ($q$ blocks of $d$ features) and, each round,
+//! needs the $q$ columns $Y = P\,(I_q \otimes x)$ and then takes $P \leftarrow P - FF^\top$ with $F = Y\,M$
+//! of a few columns. Done one by one this reads and writes $n^2$ numbers again and again. Here instead
+//! (theory: second-order 2.1, 4.1, 4.2):
 //!
-//! * **delayed updates**: $P = P_0 - UU^\top$, where $U$ collects columns until a full buffer is flushed by one symmetric
-//!   product;
-//! * **look-ahead**: for the coming rows of a block, all $P_0 (I \otimes x_t)$ are one matrix product; each is corrected
-//!   by the buffered columns when its turn comes.
+//! * **delayed updates**: $P = P_0 - UU^\top$, where $U$ collects columns until a full buffer is flushed by
+//!   one symmetric product;
+//! * **look-ahead**: for the coming rows of a block, all $P_0 (I \otimes x_t)$ are one matrix product; each
+//!   is corrected by the buffered columns when its turn comes.
 //!
 //! Both are exact: the columns equal those of the plain recursion up to rounding.
 //!
-//! Layouts: matrices are column-major. $Y$ is $n \times q$, $U$ has columns of length $n$, and of $P_0$ little more than half
-//! is kept up to date, see `half_square.rs`.
+//! Layouts: matrices are column-major. $Y$ is $n \times q$, $U$ has columns of length $n$, and of $P_0$
+//! little more than half is kept up to date, see `half_square.rs`.
 
 mod half_square;
 
 use half_square::HalfSquare;
 
-use super::linalg::{Into, cholesky, columns, columns_mut, invert, product, symmetric_downdate};
+use super::linalg::{Store, cholesky, columns, columns_mut, invert, product, symmetric_downdate};
 use super::vector::{axpy, dot};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
 use crate::state::Tensor;
 
-/// As many columns are delayed if they pay: a wide product is what makes a flush cheap.
+/// At most this many columns are delayed: a wide product is what makes a flush cheap.
 const COLUMNS: usize = 384;
 
 /// What is delayed or prepared takes at most this part of the inverse each, unless it is small.
@@ -47,12 +48,12 @@ pub struct LowRankInverse {
     used: u64,
     /// Columns that $U$ has room for.
     capacity: usize,
-    ahead: Ahead,
+    ahead: Prepared,
 }
 
 /// The products of coming rows with $P_0$.
 #[derive(Clone, Debug, Default)]
-struct Ahead {
+struct Prepared {
     /// The rows, dense, one after the other.
     rows: Vec<f64>,
     /// For each row $P_0 (I \otimes x)$ in the layout of $Y$.
@@ -64,18 +65,18 @@ struct Ahead {
 }
 
 impl LowRankInverse {
-    /// $P = I / \lambda$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$, to which a round
-    /// subtracts at most `rank` columns.
+    /// $P = I / \lambda$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$,
+    /// to which a round subtracts at most `rank` columns.
     pub fn new(blocks: usize, features: usize, regularization: f64, rank: usize) -> Self {
         let side = blocks * features;
         let base = HalfSquare::new(blocks, features, 1.0 / regularization);
         let capacity = rank * Self::delay(blocks, features, rank);
         let buffer = vec![0.0; side * capacity];
-        Self { blocks, features, rank, base, buffer, used: 0, capacity, ahead: Ahead::default() }
+        Self { blocks, features, rank, base, buffer, used: 0, capacity, ahead: Prepared::default() }
     }
 
-    /// How many rounds are delayed. A delayed round costs about 2 n r (1 + q) on top of 2 n² for the product, so it is a
-    /// fraction of d / 2.
+    /// How many rounds are delayed. A delayed round costs about 2 n r (1 + q) on top of 2 n² for the product,
+    /// so it is a fraction of d / 2.
     pub(super) fn delay(blocks: usize, features: usize, rank: usize) -> usize {
         let pays = (features / 4).min(COLUMNS.div_ceil(rank).max(8));
         let fits = (features / SHARE).max(SMALL / (blocks * blocks * features));
@@ -119,12 +120,12 @@ impl LowRankInverse {
             let e = &mut scratch[..q * used];
             project(x, &self.buffer[..n * used], n, e);
             let (u, e) = (columns(&self.buffer, n, used), columns(e, q, used));
-            product(columns_mut(y, n, q), Into::Add, -1.0, u, e.transpose());
+            product(columns_mut(y, n, q), Store::Add, -1.0, u, e.transpose());
         }
     }
 
-    /// Writes $A^{-1} (c \otimes x)$, $n$ numbers, to `out`, for the $c \in \mathbb{R}^q$ with the non-zero entries
-    /// `coefficients` (block, value): only their blocks are read, $O(nd)$ each.
+    /// Writes $A^{-1} (c \otimes x)$, $n$ numbers, to `out`, for the $c \in \mathbb{R}^q$ with the non-zero
+    /// entries `coefficients` (block, value): only their blocks are read, $O(nd)$ each.
     pub fn combination(&self, x: Features<'_>, coefficients: &[(usize, f64)], out: &mut [f64]) {
         let (n, d) = (self.side(), self.features);
         out.fill(0.0);
@@ -137,7 +138,8 @@ impl LowRankInverse {
         }
     }
 
-    /// Writes $N = (I \otimes x)^\top Y$, $q \times q$, to `gram`: one triangle is computed, so it is symmetric to the bit.
+    /// Writes $N = (I \otimes x)^\top Y$, $q \times q$, to `gram`: one triangle is computed, so it is
+    /// symmetric to the bit.
     pub fn gram(&self, x: Features<'_>, y: &[f64], gram: &mut [f64]) {
         let (q, d) = (self.blocks, self.features);
         for (j, y) in y.chunks_exact(q * d).enumerate() {
@@ -149,9 +151,9 @@ impl LowRankInverse {
         }
     }
 
-    /// Writes $Y$ and $N$, or zeros where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16 times larger in
-    /// some direction than in others, as after a huge row, $N$ may come out indefinite. Learners that rely on its being
-    /// semidefinite then see a direction that is known.
+    /// Writes $Y$ and $N$, or zeros where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16
+    /// times larger in some direction than in others, as after a huge row, $N$ may come out indefinite.
+    /// Learners that rely on its being semidefinite then see a direction that is known.
     pub fn columns_and_gram(&self, x: Features<'_>, y: &mut [f64], gram: &mut [f64], scratch: &mut [f64]) {
         let q = self.blocks;
         self.columns(x, y, scratch);
@@ -162,15 +164,15 @@ impl LowRankInverse {
         }
     }
 
-    /// Takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = YM$, for `y` $= Y$ of columns of length $n$ (all $q$ columns of
-    /// [`LowRankInverse::columns`], or the one of [`LowRankInverse::combination`]), and `mix` $= M$ with a row for each
-    /// column of $Y$ and `rank` columns, column-major.
+    /// Takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = YM$, for `y` $= Y$ of columns of length $n$ (all
+    /// $q$ columns of [`LowRankInverse::columns`], or the one of [`LowRankInverse::combination`]), and `mix`
+    /// $= M$ with a row for each column of $Y$ and `rank` columns, column-major.
     pub fn downdate(&mut self, y: &[f64], mix: &[f64]) {
         let n = self.side();
         let (q, rank) = (y.len() / n, self.rank);
         debug_assert_eq!(mix.len(), q * rank);
         self.append(rank, |f, _| {
-            product(columns_mut(f, n, rank), Into::Replace, 1.0, columns(y, n, q), columns(mix, q, rank));
+            product(columns_mut(f, n, rank), Store::Replace, 1.0, columns(y, n, q), columns(mix, q, rank));
         });
         self.ahead.advance();
     }
@@ -191,7 +193,8 @@ impl LowRankInverse {
         if used > 0 {
             self.base.downdate(&self.buffer, self.used as usize);
             self.used = 0;
-            // Unused columns are part of the saved state: a saved model must not depend on what once stood there.
+            // Unused columns are part of the saved state: a saved model must not depend on what once stood
+            // there.
             self.buffer[..used].fill(0.0);
         }
         self.ahead.len = 0;
@@ -210,8 +213,8 @@ impl LowRankInverse {
         self.base.full()
     }
 
-    /// $A$, of side $n$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no positive
-    /// definite $A^{-1}$.
+    /// $A$, of side $n$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no
+    /// positive definite $A^{-1}$.
     pub fn precision(&self) -> Option<Vec<f64>> {
         let n = self.side();
         let mut matrix = self.base.lower();
@@ -295,7 +298,8 @@ impl LowRankInverse {
         self.ahead.next = next;
     }
 
-    /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new diagonal.
+    /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new
+    /// diagonal.
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64, rank: usize) {
         self.flush();
         let mut grown = Self::new(blocks, features, regularization, rank);
@@ -319,13 +323,13 @@ impl LowRankInverse {
         ]
     }
 
-    /// Whether the number of buffered columns is possible: asked after loading.
+    /// Whether the number of buffered columns is possible: checked after loading.
     pub fn is_consistent(&self) -> bool {
         self.used as usize <= self.capacity
     }
 }
 
-impl Ahead {
+impl Prepared {
     /// The prepared row that equals `x`, looked for from the one to expect.
     fn find(&self, x: Features<'_>, features: usize) -> Option<usize> {
         (self.next..self.len).find(|at| {
@@ -353,8 +357,8 @@ impl Ahead {
     }
 }
 
-/// Whether the symmetric `gram` $= N$ of $q \times q$ numbers has a diagonal of no sign, and $I + \kappa N$ is positive definite
-/// for `sharpness` $= \kappa$; `system` is room for as much.
+/// Whether the symmetric `gram` $= N$ of $q \times q$ numbers has a diagonal of no sign, and $I + \kappa N$
+/// is positive definite for `sharpness` $= \kappa$; `system` is room for as much.
 pub(super) fn is_semidefinite(gram: &[f64], sharpness: f64, system: &mut [f64]) -> bool {
     let q = gram.len().isqrt();
     for (entry, n) in system.iter_mut().zip(gram) {
@@ -364,7 +368,8 @@ pub(super) fn is_semidefinite(gram: &[f64], sharpness: f64, system: &mut [f64]) 
     gram.iter().step_by(q + 1).all(|n| *n >= 0.0) && cholesky(system, q)
 }
 
-/// Writes $E = (I \otimes x)^\top U$, $q \times r$ column-major, for the columns `u` $= U$ of length `side` $n = qd$.
+/// Writes $E = (I \otimes x)^\top U$, $q \times r$ column-major, for the columns `u` $= U$ of length `side`
+/// $n = qd$.
 pub(super) fn project(x: Features<'_>, u: &[f64], side: usize, e: &mut [f64]) {
     let (r, q) = (u.len() / side, e.len() * side / u.len());
     let d = side / q;
@@ -372,7 +377,7 @@ pub(super) fn project(x: Features<'_>, u: &[f64], side: usize, e: &mut [f64]) {
         // U's memory read as a d x (q r) matrix.
         Features::Dense(x) => {
             let slabs = columns(u, d, q * r).transpose();
-            product(columns_mut(e, q * r, 1), Into::Replace, 1.0, slabs, columns(x, d, 1));
+            product(columns_mut(e, q * r, 1), Store::Replace, 1.0, slabs, columns(x, d, 1));
         }
         Features::Sparse { .. } => {
             for (e, slab) in e.iter_mut().zip(u.chunks_exact(d)) {

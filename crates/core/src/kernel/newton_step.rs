@@ -1,6 +1,6 @@
-//! One online Newton step: weights that step against $A^{-1}g$, for $A$ the gradients' outer products, and are projected
-//! to a ball in the norm of $A$. (Hazan, Agarwal, Kale, "Logarithmic regret algorithms for online convex optimization",
-//! 2007, section 3.2.)
+//! One online Newton step: weights that step against $A^{-1}g$, for $A$ the gradients' outer products, and
+//! are projected to a ball in the norm of $A$. (Hazan, Agarwal, Kale, "Logarithmic regret algorithms for
+//! online convex optimization", 2007, section 3.2.)
 //!
 //! $$ A \mathrel{+}= \omega gg^\top, \quad v = w - \tfrac{\omega}{\gamma_o} A^{-1} g, \tag{1} $$
 //! $$ w = \arg\min_{\lVert u \rVert \le B} (u - v)^\top A (u - v) = (I + \nu A^{-1})^{-1} v. \tag{2} $$
@@ -24,8 +24,9 @@ pub struct NewtonStep {
 }
 
 impl NewtonStep {
-    /// $w = 0$ of `blocks` blocks of `features` numbers, $A = \varepsilon I$ with `regularization` $= \varepsilon > 0$, the
-    /// inverse step size `rate` $\gamma_o > 0$, and the ball of radius `norm` $B > 0$, `inf` for no projection.
+    /// $w = 0$ of `blocks` blocks of `features` numbers, $A = \varepsilon I$ with `regularization`
+    /// $= \varepsilon > 0$, the inverse step size `rate` $\gamma_o > 0$, and the ball of radius `norm`
+    /// $B > 0$, `inf` for no projection.
     pub fn new(blocks: usize, features: usize, regularization: f64, rate: f64, norm: f64) -> Self {
         let inverse = LowRankInverse::new(blocks, features, regularization, 1);
         let weights = vec![0.0; blocks * features];
@@ -59,8 +60,9 @@ impl NewtonStep {
         &mut self.inverse
     }
 
-    /// (1) and (2) for a gradient $g$ with $A^{-1}g = Yr$, where `columns` $= Y$ ($n$ rows, column-major) and `coefficients` $= r$,
-    /// which is overwritten; `square` $= g^\top A^{-1} g \ge 0$ and `weight` $= \omega > 0$.
+    /// (1) and (2) for a gradient $g$ with $A^{-1}g = Yr$, where `columns` $= Y$ ($n$ rows, column-major) and
+    /// `coefficients` $= r$, which is overwritten; `square` $= g^\top A^{-1} g \ge 0$ and `weight`
+    /// $= \omega > 0$.
     pub fn step(&mut self, columns: &[f64], coefficients: &mut [f64], square: f64, weight: f64) {
         let growth = 1.0 + weight * square;
         let step = weight / (self.rate * growth);
@@ -76,7 +78,8 @@ impl NewtonStep {
         }
     }
 
-    /// Makes room for more blocks and features, new ones appended, with $A$ equal to `regularization` on the new diagonal.
+    /// Makes room for more blocks and features, new ones appended, with $A$ equal to `regularization` on the
+    /// new diagonal.
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64) {
         let old_features = self.weights.len() / self.inverse.blocks();
         let mut weights = vec![0.0; blocks * features];

@@ -1,4 +1,5 @@
-//! Follow the leader on quadratic losses in a ball: the state that Newtron keeps, with a full and with a diagonal matrix.
+//! Follow the leader on quadratic losses in a ball: the state that Newtron keeps, with a full and with a
+//! diagonal matrix.
 //!
 //! A round adds $\beta G G^\top$ to $A$ and $sG$ to $b$ for a gradient $G = c \otimes x$, and the weights are
 //!
@@ -33,7 +34,8 @@ param_words! {
 
 /// A leader with some form of $A$.
 pub trait Leader: Clone + Debug + Send + Sync + 'static {
-    /// $A = \varepsilon I$ with `regularization` $= \varepsilon > 0$, $W = 0$, and the ball of radius `norm` $D$.
+    /// $A = \varepsilon I$ with `regularization` $= \varepsilon > 0$, $W = 0$, and the ball of radius `norm`
+    /// $D$.
     fn new(classes: usize, features: usize, regularization: f64, norm: f64, projection: Projection) -> Self;
 
     /// How many numbers the state takes.
@@ -42,8 +44,8 @@ pub trait Leader: Clone + Debug + Send + Sync + 'static {
     /// Writes $Wx$ to `scores`.
     fn scores(&self, x: Features<'_>, scores: &mut [f64]);
 
-    /// $A \mathrel{+}= \beta GG^\top$, $b \mathrel{+}= sG$ for $G = c \otimes x$, with `coefficients` $c$, `curvature` $\beta \ge 0$ and
-    /// `slope` $s$.
+    /// $A \mathrel{+}= \beta GG^\top$, $b \mathrel{+}= sG$ for $G = c \otimes x$, with `coefficients` $c$,
+    /// `curvature` $\beta \ge 0$ and `slope` $s$.
     fn learn(&mut self, x: Features<'_>, coefficients: &[f64], curvature: f64, slope: f64);
 
     /// The state.
@@ -141,11 +143,12 @@ impl Leader for FullLeader {
     }
 }
 
-/// Norms are updated incrementally; after this many rounds they are computed anew, so that rounding cannot pile up.
+/// Norms are updated incrementally; after this many rounds they are computed anew, so that rounding cannot
+/// pile up.
 const REFRESH: u64 = 1 << 16;
 
-/// $A$ replaced by its diagonal: $O(K\,\mathrm{nnz}(x))$ a round unless the projection is exact, memory touched only where rows
-/// are non-zero.
+/// $A$ replaced by its diagonal: $O(K\,\mathrm{nnz}(x))$ a round unless the projection is exact, memory
+/// touched only where rows are non-zero.
 #[derive(Clone, Debug)]
 pub struct DiagonalLeader {
     classes: usize,

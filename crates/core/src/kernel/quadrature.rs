@@ -1,8 +1,8 @@
 //! Gauss-Legendre quadrature. By hand, since the crates that have it find the nodes as eigenvalues and bring a linear-algebra
 //! crate of their own.
 
-/// Nodes, increasing in (-1, 1), and weights, of sum 2, of the Gauss-Legendre rule with `len` >= 1 nodes: exact for
-/// polynomials up to degree 2 `len` - 1.
+/// Nodes, increasing in (-1, 1), and weights, of sum 2, of the Gauss-Legendre rule with `len` >= 1 nodes:
+/// exact for polynomials up to degree 2 `len` - 1.
 pub fn gauss_legendre(len: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut nodes, mut weights) = (vec![0.0; len], vec![0.0; len]);
     for i in 0..len.div_ceil(2) {

@@ -1,10 +1,10 @@
 //! The inner problem of the binary improper learners: one unknown, one monotone equation.
 
-/// The root $s$ of $s + h \tanh(s/2) = m$ for finite `m` and finite `h` $\ge 0$ (spec 7.1).
+/// The root $s$ of $s + h \tanh(s/2) = m$ for finite `m` and finite `h` $\ge 0$ (theory: aioli 1.2).
 ///
-/// It has the sign of $m$, and $|m| - h \le |s| \le |m|$: a shrinkage of $m$. Newton's method needs no safeguard: for
-/// $m > 0$ the left side is increasing and concave, and $\max(m/(1+h/2), m-h)$ is no larger than the root, so the iterates
-/// increase to it.
+/// It has the sign of $m$, and $|m| - h \le |s| \le |m|$: a shrinkage of $m$. Newton's method needs no
+/// safeguard: for $m > 0$ the left side is increasing and concave, and $\max(m/(1+h/2), m-h)$ is no larger
+/// than the root, so the iterates increase to it.
 pub fn shrink(m: f64, h: f64) -> f64 {
     const MAX_STEPS: usize = 200;
     let target = m.abs();
@@ -27,12 +27,12 @@ pub fn shrink(m: f64, h: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_close, items, number, shared_vector};
+    use crate::testing::{assert_close, items, number, vector};
     use proptest::prelude::*;
 
     #[test]
     fn reference_values() {
-        let Some(reference) = shared_vector("scalar_root") else { return };
+        let reference = vector("scalar_root");
         let cases = items(&reference["cases"]);
         assert_eq!(cases.len(), 35);
         for case in cases {

@@ -1,17 +1,19 @@
-//! What learners with quadratic surrogates keep: $A^{-1}$, and a vector $b$ that grows along the same rows, or several of them.
+//! What learners with quadratic surrogates keep: $A^{-1}$, and a vector $b$ that grows along the same rows,
+//! or several of them.
 //!
-//! A round needs $N = (I \otimes x)^\top A^{-1} (I \otimes x)$ and $h = (I \otimes x)^\top A^{-1} b$, and then takes
-//! $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\,M$, and $b \leftarrow b + c \otimes x$. Further vectors $b$
-//! of the same $A$ have an $h$ and a $c$ of their own, and cost little.
+//! A round needs $N = (I \otimes x)^\top A^{-1} (I \otimes x)$ and $h = (I \otimes x)^\top A^{-1} b$, and
+//! then takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\,M$, and
+//! $b \leftarrow b + c \otimes x$. Further vectors $b$ of the same $A$ have an $h$ and a $c$ of their own,
+//! and cost little.
 //!
-//! Rows that were prepared go through a `GramBlock`, which never touches a vector of length $n$; others through
-//! [`LowRankInverse`], one at a time. Both give the same numbers up to rounding.
+//! Rows that were prepared go through a `GramBlock`, which never touches a vector of length $n$; others
+//! through [`LowRankInverse`], one at a time. Both give the same numbers up to rounding.
 
 mod gram_block;
 
 use gram_block::GramBlock;
 
-use super::linalg::{Into, columns, columns_mut, product};
+use super::linalg::{Store, columns, columns_mut, product};
 use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
 use super::vector::{dot, take};
 use crate::example::{Batch, Features};
@@ -51,7 +53,8 @@ pub struct Lesson<'a> {
 }
 
 impl SecondOrder {
-    /// $A = \lambda I$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$, and $b = 0$.
+    /// $A = \lambda I$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$,
+    /// and $b = 0$.
     pub fn new(blocks: usize, features: usize, regularization: f64) -> Self {
         Self::with_vectors(blocks, features, regularization, 1, 1.0)
     }
@@ -92,9 +95,10 @@ impl SecondOrder {
     /// Writes what depends on `x` and the state to the head of `scratch`: what it returns, and what
     /// [`SecondOrder::absorb`] reuses.
     ///
-    /// All of it is 0 where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16 times larger in some direction
-    /// than in others, as after a huge row, $N$ may come out indefinite. Learners, which rely on its being semidefinite
-    /// after it was multiplied by their `sharpness`, then see a direction that is known.
+    /// All of it is 0 where rounding has left nothing of $A^{-1}$ along `x`: once $A$ is 10^16 times larger
+    /// in some direction than in others, as after a huge row, $N$ may come out indefinite. Learners, which
+    /// rely on its being semidefinite after it was multiplied by their `sharpness`, then see a direction that
+    /// is known.
     pub fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Projection<'a> {
         let (n, q) = (self.inverse.side(), self.inverse.blocks());
         let rest = &mut { scratch };
@@ -114,7 +118,7 @@ impl SecondOrder {
                 self.inverse.gram(x, y, gram);
                 let b = columns(&self.b, n, self.vectors);
                 let image = columns_mut(image, q, self.vectors);
-                product(image, Into::Replace, 1.0, columns(y, n, q).transpose(), b);
+                product(image, Store::Replace, 1.0, columns(y, n, q).transpose(), b);
                 tag.fill(0.0);
             }
         }
@@ -136,8 +140,8 @@ impl SecondOrder {
         by_products[0] == 0.0 || (self.block.is_live() && by_products[0] == self.block.serial())
     }
 
-    /// By-products of `x` for [`SecondOrder::absorb`] after `rounds` rounds: those in the scratch of the prediction `at`, or new
-    /// ones in `spare`, of [`SecondOrder::scratch_len`], if it is outgrown.
+    /// By-products of `x` for [`SecondOrder::absorb`] after `rounds` rounds: those in the scratch of the
+    /// prediction `at`, or new ones in `spare`, of [`SecondOrder::scratch_len`], if it is outgrown.
     pub fn by_products<'a>(
         &self,
         x: Features<'_>,
@@ -154,7 +158,8 @@ impl SecondOrder {
         spare
     }
 
-    /// Learns the `lesson` of the row `x`, whose by-products [`SecondOrder::project`] left at the head of `by_products`.
+    /// Learns the `lesson` of the row `x`, whose by-products [`SecondOrder::project`] left at the head of
+    /// `by_products`.
     pub fn absorb(&mut self, x: Features<'_>, by_products: &[f64], lesson: Lesson<'_>) {
         let (n, q, d) = (self.inverse.side(), self.inverse.blocks(), self.inverse.features());
         let (tag, rest) = by_products[..self.kept()].split_at(TAG);
@@ -171,8 +176,8 @@ impl SecondOrder {
         }
     }
 
-    /// Turns what the block has learnt into columns of the inverse; the rows that it still expects are then corrected one
-    /// by one.
+    /// Turns what the block has learnt into columns of the inverse; the rows that it still expects are then
+    /// corrected one by one.
     fn settle(&mut self) {
         let learnt = self.inverse.next() * self.inverse.blocks();
         if self.block.end() && learnt > 0 {
@@ -191,8 +196,8 @@ impl SecondOrder {
         self.inverse.lookahead()
     }
 
-    /// Multiplies the coming rows with $A^{-1}$ at once. A batch much shorter than [`SecondOrder::lookahead`] is not worth it
-    /// and is ignored.
+    /// Multiplies the coming rows with $A^{-1}$ at once. A batch much shorter than [`SecondOrder::lookahead`]
+    /// is not worth it and is ignored.
     pub fn prepare(&mut self, coming: &dyn Batch) {
         if !self.inverse.worth_preparing(coming.len()) {
             return;
@@ -213,7 +218,8 @@ impl SecondOrder {
         dot(b, &image) - self.block.square(self.inverse.next() * self.inverse.blocks())
     }
 
-    /// $A$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no positive definite $A^{-1}$.
+    /// $A$, symmetric to the bit, at the cost of an inversion; `None` where rounding has left no positive
+    /// definite $A^{-1}$.
     pub fn precision(&self) -> Option<Vec<f64>> {
         if self.block.is_live() {
             let mut settled = self.clone();
@@ -233,8 +239,9 @@ impl SecondOrder {
         true
     }
 
-    /// Forgets: what $A$ has beyond $\lambda I$, and every $b$, shrink to the part `keep`. $\lambda$ is that of the beginning, and
-    /// the cost is that of two inversions; nothing changes where rounding has left no positive definite $A$.
+    /// Forgets: what $A$ has beyond $\lambda I$, and every $b$, shrink to the part `keep`. $\lambda$ is that
+    /// of the beginning, and the cost is that of two inversions; nothing changes where rounding has left no
+    /// positive definite $A$.
     pub fn discount(&mut self, keep: f64, regularization: f64) {
         self.settle();
         let Some(mut a) = self.inverse.precision() else { return };
@@ -247,8 +254,8 @@ impl SecondOrder {
         }
     }
 
-    /// Adds `change` times the identity to $A$, at the cost of two inversions. Returns false, and changes nothing, if that leaves
-    /// no positive definite matrix.
+    /// Adds `change` times the identity to $A$, at the cost of two inversions. Returns false, and changes
+    /// nothing, if that leaves no positive definite matrix.
     pub fn shift(&mut self, change: f64) -> bool {
         self.settle();
         let Some(mut a) = self.inverse.precision() else { return false };
@@ -261,7 +268,8 @@ impl SecondOrder {
         self.inverse.side()
     }
 
-    /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new diagonal.
+    /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new
+    /// diagonal (theory: extensions 2.1, 2.3).
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64) {
         self.grow_vectors(blocks, features, regularization, self.vectors);
     }
@@ -288,14 +296,14 @@ impl SecondOrder {
         tensors
     }
 
-    /// False if the state contradicts itself: asked after loading.
+    /// False if the state contradicts itself: checked after loading.
     pub fn is_consistent(&mut self) -> bool {
         self.block.end();
         self.inverse.is_consistent()
     }
 
-    /// How many numbers are held at most: $A^{-1}$, $b$, delayed columns, products of prepared rows, their block, and the
-    /// by-products of a round.
+    /// How many numbers are held at most: $A^{-1}$, $b$, delayed columns, products of prepared rows, their
+    /// block, and the by-products of a round.
     #[cfg(test)]
     fn most_numbers(q: usize, d: usize) -> usize {
         let (n, ahead) = (q * d, LowRankInverse::delay(q, d, q));

@@ -1,16 +1,20 @@
 //! The second-order learner of margins that SOBA and the second-order Perceptron share.
 //!
-//! A round teaches it that the class of $x$ is $y$, which was found out with probability $p$ (1 with full information).
-//! With the best other class $\bar y$, $u = (e_{\bar y} - e_y) \otimes x$ and $z = u/\sqrt p$, the weights are
-//! $W = A^{-1}\theta$ for $A = aI + \sum n z z^\top$ and $\theta = -\sum n u/p$, where $n = 1$ on rounds that update. All
-//! that a round needs are $\delta = \langle W, u \rangle = s_{\bar y} - s_y$ and $Q = u^\top A^{-1} u$:
+//! A round teaches it that the class of $x$ is $y$, which was found out with probability $p$ (1 with full
+//! information). With the best other class $\bar y$, $u = (e_{\bar y} - e_y) \otimes x$ and $z = u/\sqrt p$,
+//! the weights are $W = A^{-1}\theta$ for $A = aI + \sum n z z^\top$ and $\theta = -\sum n u/p$, where
+//! $n = 1$ on rounds that update. All that a round needs are
+//! $\delta = \langle W, u \rangle = s_{\bar y} - s_y$ and $Q = u^\top A^{-1} u$:
 //!
-//! $$ m = \frac{\langle W, z \rangle^2 + 2\langle W, u/p \rangle}{1 + z^\top A^{-1} z} = \frac{\delta(\delta + 2)}{p + Q},
+//! $$ m = \frac{\langle W, z \rangle^2 + 2\langle W, u/p \rangle}{1 + z^\top A^{-1} z} = \frac{\delta(\delta + 2)}{p +
+//!    Q},
 //!    \qquad n = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m_t \ge 0, \tag{1} $$
-//! $$ A^{-1} \mathrel{-}= \frac{vv^\top}{p + Q}, \quad W \mathrel{-}= \frac{\delta + 1}{p + Q}\,v, \quad v = A^{-1}u, \tag{2} $$
+//! $$ A^{-1} \mathrel{-}= \frac{vv^\top}{p + Q}, \quad W \mathrel{-}= \frac{\delta + 1}{p + Q}\,v, \quad v =
+//!    A^{-1}u, \tag{2} $$
 //!
 //! and the regret depends on the sum over updates of $z^\top A_t^{-1} z = Q/(p + Q)$, with the new $A_t$.
-//! (Beygelzimer, Orabona, Zhang, "Efficient online bandit multiclass learning with Õ(√T) regret", 2017, Algorithm 1.)
+//! (Beygelzimer, Orabona, Zhang, "Efficient online bandit multiclass learning with Õ(√T) regret", 2017,
+//! Algorithm 1.)
 
 use std::fmt::Debug;
 
@@ -35,7 +39,8 @@ pub trait Metric: Clone + Debug + Send + Sync + 'static {
     /// Writes $Wx$ to `scores`.
     fn scores(&self, x: Features<'_>, scores: &mut [f64]);
 
-    /// $Q = u^\top A^{-1} u \ge 0$ for $u = (e_{\bar y} - e_y) \otimes x$; by-products are kept for [`Metric::step`].
+    /// $Q = u^\top A^{-1} u \ge 0$ for $u = (e_{\bar y} - e_y) \otimes x$; by-products are kept for
+    /// [`Metric::step`].
     fn quadratic(&mut self, x: Features<'_>, pair: Pair) -> f64;
 
     /// What $Q$ never exceeds, in $O(\mathrm{nnz}(x))$: $2\lVert x \rVert^2/a$, since $A \succeq aI$.
@@ -97,13 +102,14 @@ impl<M: Metric> SecondOrderMargin<M> {
         self.metric.scores(x, scores);
     }
 
-    /// Learns that the class of `x`, of current `scores` $= Wx$, is `label`, found out with `probability` $= p > 0$; or
-    /// leaves it, by (1), which happens to right predictions only. Returns whether it updated.
+    /// Learns that the class of `x`, of current `scores` $= Wx$, is `label`, found out with `probability`
+    /// $= p > 0$; or leaves it, by (1), which happens to right predictions only. Returns whether it updated.
     pub fn learn(&mut self, x: Features<'_>, scores: &[f64], label: usize, probability: f64) -> bool {
         let margin = margin(scores, label);
         let pair = Pair { label, rival: margin.rival };
         let delta = -margin.value;
-        // A negative m is smallest in size for the largest Q: where even that is too much, Q need not be known.
+        // A negative m is smallest in size for the largest Q: where even that is too much, Q need not be
+        // known.
         let bonus = delta * (delta + 2.0);
         if self.margins + bonus / (probability + 1.001 * self.metric.largest_quadratic(x)) < 0.0 {
             return false;
@@ -197,8 +203,8 @@ impl Metric for FullMetric {
         self.inverse.combination(x, &[(rival, 1.0), (label, -1.0)], &mut self.direction);
         let block = |class: usize| &self.direction[class * self.features..][..self.features];
         let quadratic = x.dot(block(rival)) - x.dot(block(label));
-        // A⁻¹ ⪯ I/a implies Q >= a|v|². Rounding breaks that where rows are many orders of magnitude longer than others,
-        // or than a allows for; without it the next downdate would be without bound.
+        // A⁻¹ ⪯ I/a implies Q >= a|v|². Rounding breaks that where rows are many orders of magnitude longer
+        // than others, or than a allows for; without it the next downdate would be without bound.
         quadratic.max(self.regularization * dot(&self.direction, &self.direction))
     }
 
@@ -233,7 +239,8 @@ impl Metric for FullMetric {
     }
 }
 
-/// $A$ replaced by its diagonal: no theorem, $O(\mathrm{nnz}(x))$ an update, memory touched only where it is needed.
+/// $A$ replaced by its diagonal: no theorem, $O(\mathrm{nnz}(x))$ an update, memory touched only where it is
+/// needed.
 #[derive(Clone, Debug)]
 pub struct DiagonalMetric {
     classes: usize,
@@ -377,7 +384,8 @@ mod tests {
         let (mut updates, mut margin_updates) = (0, 0);
         let indices: Vec<u32> = (0..d as u32).collect();
         for (t, x) in unit_rows(11, 200, d).iter().enumerate() {
-            // Separable, so that mistakes and what they pay for stay scarce; found out with one of two probabilities.
+            // Separable, so that mistakes and margin updates stay scarce; found out with one of two
+            // probabilities.
             let label = usize::from(x[0] > 0.0);
             let p = [1.0, 0.5][t % 2];
             let features =
@@ -406,8 +414,8 @@ mod tests {
         }
     }
 
-    /// SOBA's inequality behind the regret bound, on one path: $\theta^\top A^{-1} \theta \le \sum n g^\top A_t^{-1} g$;
-    /// and the columns of $W$ sum to 0.
+    /// SOBA's inequality behind the regret bound, on one path:
+    /// $\theta^\top A^{-1} \theta \le \sum n g^\top A_t^{-1} g$; and the columns of $W$ sum to 0.
     #[test]
     fn pathwise_inequality() {
         let (k, d) = (4, 3);

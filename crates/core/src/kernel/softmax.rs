@@ -2,7 +2,8 @@
 
 use super::vector::{LANES, sum_of_lanes, widest};
 
-/// Writes $\sigma(z)_k = e^{z_k} / \sum_j e^{z_j}$ to `p`. Any finite logits: the maximum is subtracted first.
+/// Writes $\sigma(z)_k = e^{z_k} / \sum_j e^{z_j}$ to `p`. Any finite logits: the maximum is subtracted
+/// first.
 pub fn softmax(z: &[f64], p: &mut [f64]) {
     let max = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut total = 0.0;
@@ -15,7 +16,8 @@ pub fn softmax(z: &[f64], p: &mut [f64]) {
     }
 }
 
-/// [`softmax`] to a few units in the last place, eight classes at a time: for iterations that correct themselves.
+/// [`softmax`] to a few units in the last place, eight classes at a time: for iterations that correct
+/// themselves.
 pub(super) fn quick_softmax(z: &[f64], p: &mut [f64]) {
     let max = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     widest(
@@ -81,10 +83,12 @@ pub fn covariance_times(p: &[f64], z: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Writes column `j` (of $K-1$) of the lower trapezoidal factor $C$ with $CC^\top = \mathrm{diag}(p) - pp^\top$ to
-/// `column` (length $K$), given `tails` with $r_j = \sum_{l \ge j} p_l$ (spec 4.2).
+/// Writes column `j` (of $K-1$) of the lower trapezoidal factor $C$ with
+/// $CC^\top = \mathrm{diag}(p) - pp^\top$ to `column` (length $K$), given `tails` with
+/// $r_j = \sum_{l \ge j} p_l$ (theory: second-order 1.2).
 ///
-/// Exact to rounding even for saturated `p`: the ratios are at most 1, nothing overflows, and every column sums to 0.
+/// Exact to rounding even for saturated `p`: the ratios are at most 1, nothing overflows, and every column
+/// sums to 0.
 pub fn covariance_factor_column(p: &[f64], tails: &[f64], j: usize, column: &mut [f64]) {
     column.fill(0.0);
     let (r, next) = (tails[j], tails[j + 1]);

@@ -1,7 +1,7 @@
 //! Sums over slices, in a fixed order.
 //!
-//! Sums run in eight lanes whatever the machine, so that a result never depends on its vector width: the widest vectors
-//! that the processor has are chosen when the program runs, and only change the speed.
+//! Sums run in eight lanes whatever the machine, so that a result never depends on its vector width: the
+//! widest vectors that the processor has are chosen when the program runs, and only change the speed.
 
 use pulp::Arch;
 
@@ -71,7 +71,8 @@ pub(crate) fn add_scaled(scale: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// Runs `work`, which must be inlined always, and what is inlined into it, with the widest vectors that the processor has.
+/// Runs `work`, which must be inlined always, and what is inlined into it, with the widest vectors that the
+/// processor has.
 #[inline(always)]
 pub fn widest<R>(work: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(work)

@@ -7,13 +7,14 @@ use crate::state::Tensor;
 /// A row's scale below this is multiplied into its weights, long before it could underflow.
 const SMALLEST_SCALE: f64 = 1e-6;
 
-/// Norms are updated incrementally; after this many updates they are computed anew, so that rounding cannot pile up.
+/// Norms are updated incrementally; after this many updates they are computed anew, so that rounding cannot
+/// pile up.
 const REFRESH: u64 = 1 << 16;
 
 /// $W$, row $k$ stored as $s_k v_k$: shrinking a row costs one multiplication, whatever its length.
 ///
-/// The storage order belongs to this type: by class where rows are dense, by feature where they are sparse, since
-/// no single order serves both.
+/// The storage order belongs to this type: by class where rows are dense, by feature where they are sparse,
+/// since no single order serves both.
 #[derive(Clone, Debug)]
 pub struct Weights {
     classes: usize,

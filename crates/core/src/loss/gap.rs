@@ -1,10 +1,13 @@
-//! Gaptron's gap maps (van der Hoeven, "Exploiting the Surrogate Gap in Online Multiclass Classification", 2020).
+//! Gaptron's gap maps (van der Hoeven, "Exploiting the Surrogate Gap in Online Multiclass Classification",
+//! 2020).
 //!
-//! Gaptron plays the best class $\hat y$, mixed with the uniform distribution at rate $a \in [0, 1]$, where the gap map
-//! $a$ depends on the scores. For each surrogate loss $\ell$ the map is such that the expected mistakes of a round
-//! are paid for by the loss minus the squared gradient that gradient descent pays for (the surrogate gap):
+//! Gaptron plays the best class $\hat y$, mixed with the uniform distribution at rate $a \in [0, 1]$, where
+//! the gap map $a$ depends on the scores. For each surrogate loss $\ell$ the map is such that the expected
+//! mistakes of a round are paid for by the loss minus the squared gradient that gradient descent pays for
+//! (the surrogate gap; theory: gaptron 1.2):
 //!
-//! $$(1 - a) 1[\hat y \ne y] + a \tfrac{K-1}{K} + \tfrac{\eta}{2} \lVert c \otimes x \rVert^2 \le \ell \qquad (1)$$
+//! $$(1 - a) 1[\hat y \ne y] + a \tfrac{K-1}{K} + \tfrac{\eta}{2} \lVert c \otimes x \rVert^2 \le \ell \qquad
+//!    (1)$$
 //!
 //! at every score vector, for $\eta$ up to [`Surrogate::full_information_rate`].
 //!
@@ -67,11 +70,11 @@ impl Surrogate {
         hinge::margin_gradient(slope, label, at.rival, out);
     }
 
-    /// The largest learning rate $\eta$ of the theorem, for `classes` $K$ and $\lVert x \rVert_2 \le$ `radius` $X$:
-    /// $\ln 2/(2KX^2)$ (logistic), $(K-1)/(K^2X^2)$ (hinge), $1/(4KX^2)$ (smooth).
+    /// The largest learning rate $\eta$ of the theorem, for `classes` $K$ and $\lVert x \rVert_2 \le$
+    /// `radius` $X$: $\ln 2/(2KX^2)$ (logistic), $(K-1)/(K^2X^2)$ (hinge), $1/(4KX^2)$ (smooth).
     ///
-    /// The last two are exactly tight in (1). The paper's table prints twice the rate for the smooth hinge loss, at
-    /// which (1) fails at $W = 0$.
+    /// The last two are exactly tight in (1). The paper's table prints twice the rate for the smooth hinge
+    /// loss, at which (1) fails at $W = 0$.
     pub fn full_information_rate(self, classes: usize, radius: f64) -> f64 {
         let (k, square) = (classes as f64, radius * radius);
         match self {
@@ -81,12 +84,13 @@ impl Surrogate {
         }
     }
 
-    /// The largest learning rate under bandit feedback: $\delta$ times [`Surrogate::full_information_rate`], where
-    /// $\delta$ bounds the probability of the true class from below.
+    /// The largest learning rate under bandit feedback: $\delta$ times [`Surrogate::full_information_rate`],
+    /// where $\delta$ bounds the probability of the true class from below.
     ///
-    /// `exploration` $= \gamma$ in [0, 1]; weights in the Frobenius ball of radius `norm` $D$. $\delta = \gamma/K$, and for the
-    /// logistic loss $\max(\gamma, a_0)/K$: its gap map is at least $a_0 = (K-1)/(K-1+e^{\sqrt2DX})$ in the ball. The
-    /// paper's $\delta$ belongs to a mixture that the algorithm does not play.
+    /// `exploration` $= \gamma$ in [0, 1]; weights in the Frobenius ball of radius `norm` $D$.
+    /// $\delta = \gamma/K$, and for the logistic loss $\max(\gamma, a_0)/K$: its gap map is at least
+    /// $a_0 = (K-1)/(K-1+e^{\sqrt2DX})$ in the ball. The paper's $\delta$ belongs to a mixture that the
+    /// algorithm does not play.
     pub fn bandit_rate(self, classes: usize, radius: f64, norm: f64, exploration: f64) -> f64 {
         let k = classes as f64;
         let least = match self {
@@ -99,9 +103,9 @@ impl Surrogate {
         least / k * self.full_information_rate(classes, radius)
     }
 
-    /// The exploration rate of the theorem for bandit feedback over $T$ rounds is this over $\sqrt T$, or 1 if that is
-    /// larger: $KXD/\sqrt{\ln 2}$ (logistic), $K^2XD/(\sqrt2(K-1))$ (hinge), $\sqrt2KXD$ (smooth; the proof's, not the
-    /// table's).
+    /// The exploration rate of the theorem for bandit feedback over $T$ rounds is this over $\sqrt T$, or 1
+    /// if that is larger: $KXD/\sqrt{\ln 2}$ (logistic), $K^2XD/(\sqrt2(K-1))$ (hinge), $\sqrt2KXD$ (smooth;
+    /// the proof's, not the table's).
     pub fn exploration_scale(self, classes: usize, radius: f64, norm: f64) -> f64 {
         let (k, xd) = (classes as f64, radius * norm);
         match self {
@@ -120,7 +124,7 @@ fn is_clear(lead: f64, scores: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_close, count, items, number, numbers, shared_vector};
+    use crate::testing::{assert_close, count, items, number, numbers, vector};
     use proptest::prelude::*;
 
     const ALL: [Surrogate; 3] = [Surrogate::Logistic, Surrogate::Hinge, Surrogate::Smooth];
@@ -151,7 +155,7 @@ mod tests {
 
     #[test]
     fn reference_values() {
-        let Some(reference) = shared_vector("gaptron_maps") else { return };
+        let reference = vector("gaptron_maps");
         let cases = items(&reference["cases"]);
         assert!(cases.len() > 300);
         for case in cases {
@@ -170,7 +174,7 @@ mod tests {
 
     #[test]
     fn reference_rates() {
-        let Some(reference) = shared_vector("gaptron_settings") else { return };
+        let reference = vector("gaptron_settings");
         for case in items(&reference["cases"]) {
             let surrogate = named(&case["loss"]);
             let rate = surrogate.full_information_rate(count(&case["K"]), number(&case["X"]));
@@ -186,7 +190,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3000))]
 
-        /// (1), at random and at tied scores, for $\lVert x \rVert = 1$; and not at twice the rate where it is tight.
+        /// (1), at random and at tied scores, for $\lVert x \rVert = 1$; and not at twice the rate where it
+        /// is tight.
         #[test]
         fn surrogate_gap_is_never_positive(
             mut scores in prop::collection::vec(-3.0..3.0f64, 2..8),
@@ -213,8 +218,9 @@ mod tests {
             }
         }
 
-        /// The same with bandit feedback: the gradient is weighted by the inverse probability of the class, and the least
-        /// exploration costs up to $\gamma(K-1)/K$. Scores are those that weights in the ball can have.
+        /// The same with bandit feedback: the gradient is weighted by the inverse probability of the class,
+        /// and the least exploration costs up to $\gamma(K-1)/K$. Scores are those that weights in the ball
+        /// can have.
         #[test]
         fn bandit_surrogate_gap_is_never_positive(
             mut scores in prop::collection::vec(-3.0..3.0f64, 2..8),

@@ -58,9 +58,11 @@ pub fn squared_hinge_slope(m: f64) -> f64 {
     -2.0 * hinge(m)
 }
 
-/// The $\eta$-loss $1 - 2m/(2-\eta) + \eta m^2/(2-\eta)$ for $m \le 1$, else 0 (Beygelzimer, Orabona, Zhang, SOBA).
+/// The $\eta$-loss $1 - 2m/(2-\eta) + \eta m^2/(2-\eta)$ for $m \le 1$, else 0 (Beygelzimer, Orabona, Zhang,
+/// SOBA).
 ///
-/// `eta` in [0, 1] goes from [`hinge`] (0) to [`squared_hinge`] (1). Convex, non-increasing, zero iff $m \ge 1$.
+/// `eta` in [0, 1] goes from [`hinge`] (0) to [`squared_hinge`] (1). Convex, non-increasing, zero iff
+/// $m \ge 1$.
 pub fn eta_loss(m: f64, eta: f64) -> f64 {
     // 1 - m is a factor of the polynomial; the product is never below 0.
     if m <= 1.0 { (1.0 - m) * (2.0 - eta - eta * m) / (2.0 - eta) } else { 0.0 }

@@ -1,15 +1,16 @@
-//! The logistic loss $\ell(z, y) = \ln \sum_k e^{z_k} - \langle y, z \rangle$ of logits $z \in \mathbb{R}^K$, in nats.
+//! The logistic loss $\ell(z, y) = \ln \sum_k e^{z_k} - \langle y, z \rangle$ of logits $z \in \mathbb{R}^K$,
+//! in nats.
 //!
-//! Nothing here overflows for finite logits, and no small number is the difference of large ones: a confident correct
-//! prediction costs about $e^{-\text{gap}}$, not 0.
+//! Nothing here overflows for finite logits, and no small number is the difference of large ones: a confident
+//! correct prediction costs about $e^{-\text{gap}}$, not 0.
 
 use crate::kernel::softmax::softmax;
 use crate::prediction::argmax;
 
 /// $\ln(1 + e^s)$, the softplus function.
 ///
-/// The loss of the binary logit $s$ (that of class 1 over class 0) is `softplus(-s)` for class 1 and `softplus(s)`
-/// for class 0.
+/// The loss of the binary logit $s$ (that of class 1 over class 0) is `softplus(-s)` for class 1 and
+/// `softplus(s)` for class 0.
 pub fn softplus(s: f64) -> f64 {
     s.max(0.0) + (-s.abs()).exp().ln_1p()
 }
@@ -57,8 +58,8 @@ pub fn soft_gradient(logits: &[f64], target: &[f64], out: &mut [f64]) {
     out.iter_mut().zip(target).for_each(|(p, y)| *p -= y);
 }
 
-/// The loss in bits, $-\log_2 \sigma(z)_y$: at least 1 whenever the best score is another class's, which Gaptron
-/// needs of a surrogate.
+/// The loss in bits, $-\log_2 \sigma(z)_y$: at least 1 whenever the best score is another class's, which
+/// Gaptron needs of a surrogate.
 pub fn loss_bits(logits: &[f64], label: usize) -> f64 {
     loss(logits, label) / std::f64::consts::LN_2
 }

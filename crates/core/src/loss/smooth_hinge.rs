@@ -1,6 +1,7 @@
 //! The smooth multiclass hinge loss: linear on mistakes, quadratic up to margin 1, then 0.
 
-/// $1 - 2m$ for $m \le 0$, $(1-m)^2$ for $0 < m < 1$, else 0, of the margin $m$ (see [`super::hinge::margin`]).
+/// $1 - 2m$ for $m \le 0$, $(1-m)^2$ for $0 < m < 1$, else 0, of the margin $m$ (see
+/// [`super::hinge::margin`]).
 pub fn smooth_hinge(m: f64) -> f64 {
     if m <= 0.0 {
         1.0 - 2.0 * m

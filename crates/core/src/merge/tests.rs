@@ -132,8 +132,8 @@ fn follows_the_reference() {
     }
 }
 
-/// Equations (1) and (2) with the comparator that is best on the rows of all shards and those that the merged learner
-/// goes on to play; $\lVert \Pi W \rVert$ and $\lVert W_m \rVert$ as they are.
+/// Equations (1) and (2) with the comparator that is best on the rows of all shards and those that the merged
+/// learner goes on to play; $\lVert \Pi W \rVert$ and $\lVert W_m \rVert$ as they are.
 #[test]
 fn folklore_keeps_its_guarantee() {
     let (_, classes, ball, set) = LEARNERS[0];

@@ -1,5 +1,5 @@
-//! The theorems, asserted: mean expected mistakes over many runs, on random, separable and adversarial streams, against
-//! many comparators.
+//! The theorems, asserted: mean expected mistakes over many runs, on random, separable and adversarial
+//! streams, against many comparators.
 
 use noregret::algorithm::Algorithm;
 use noregret::bandit::banditron::{Banditron, BanditronParams};
@@ -111,8 +111,8 @@ fn problem() -> Problem {
     Problem::new(CLASSES, FEATURES).with_radius(1.0).with_horizon(ROUNDS as u64)
 }
 
-/// Asserts that the mean of `mistakes - bound` over the runs is not above 0 for any comparator: a theorem about
-/// expectations, up to what chance leaves of [`RUNS`] runs.
+/// Asserts that the mean of `mistakes - bound` over the runs is not above 0 for any comparator: a theorem
+/// about expectations, up to what chance leaves of [`RUNS`] runs.
 fn assert_bound<B: BanditLearner>(
     name: &str,
     make: impl Fn() -> B,

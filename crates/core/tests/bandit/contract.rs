@@ -152,8 +152,8 @@ fn late_feedback_in_any_order_is_learnt_from() {
     });
 }
 
-/// By-products of an outgrown decision are not taken for current ones: a decision that went through a log, where they
-/// are lost, teaches the same.
+/// By-products of an outgrown decision are not taken for current ones: a decision that went through a log,
+/// where they are lost, teaches the same.
 #[test]
 fn outgrown_by_products_are_not_used() {
     every_case("late feedback", |case| {

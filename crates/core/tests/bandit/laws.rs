@@ -217,7 +217,8 @@ const GROWING: &[&str] = &[
     "gaptron-smooth",
 ];
 
-/// Features that appear had been there all along, always 0; shrinking is refused; a new class is played and learnt.
+/// Features that appear had been there all along, always 0; shrinking is refused; a new class is played and
+/// learnt.
 #[test]
 fn growth_is_as_if_it_had_been_there() {
     every_case("growth", |case| {

@@ -1,4 +1,5 @@
-//! The laws that every bandit learner of the registry keeps, whatever its algorithm; and the theorems, asserted.
+//! The laws that every bandit learner of the registry keeps, whatever its algorithm; and the theorems,
+//! asserted.
 //!
 //! What the algorithms must satisfy besides is tested where they are:
 //!

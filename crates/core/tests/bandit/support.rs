@@ -142,8 +142,8 @@ pub(crate) fn every_case(name: &str, law: impl Fn(&Case)) {
     assert!(broken.is_empty(), "the law '{name}' is broken by\n{}", broken.join("\n"));
 }
 
-/// The learner with the theorem's parameters on a problem of which everything is known, other dimensions, less known,
-/// and every word that its parameters take.
+/// The learner with the theorem's parameters on a problem of which everything is known, other dimensions,
+/// less known, and every word that its parameters take.
 fn cases(entry: &'static Entry) -> Vec<Case> {
     assert_eq!(entry.about.accepts.classes, Classes::Any, "{} takes any classes", entry.about.name);
     let shape = |classes, features| Problem::new(classes, features).with_radius(1.0).with_horizon(1000);

@@ -1,8 +1,8 @@
-//! The theorems where they say something: streams so long and so easy that the bound is far below the number of rounds,
-//! and a learner that does not learn would break it.
+//! The theorems where they say something: streams so long and so easy that the bound is far below the number
+//! of rounds, and a learner that does not learn would break it.
 //!
-//! Rows are separable with a margin. The adversary is adaptive within that: of several such rows it picks the one whose class
-//! the learner thinks least likely.
+//! Rows are separable with a margin. The adversary is adaptive within that: of several such rows it picks the
+//! one whose class the learner thinks least likely.
 
 use noregret::algorithm::Algorithm;
 use noregret::bandit::banditron::{Banditron, BanditronParams};
@@ -110,7 +110,8 @@ fn problem(rounds: usize) -> Problem {
     Problem::new(CLASSES, FEATURES).with_radius(1.0).with_horizon(rounds as u64)
 }
 
-/// Asserts that mistakes are below the bound, and the bound is below half of the rounds, which is what a fair coin gets wrong.
+/// Asserts that mistakes are below the bound, and the bound is below half of the rounds, which is what a fair
+/// coin gets wrong.
 fn assert_bound<B: BanditLearner>(
     name: &str,
     rounds: usize,

@@ -1,4 +1,5 @@
-//! Traces of an independent reference implementation, where they lie beside the project, replayed to 1e-9.
+//! Golden traces of bandit learners: every round of an independent reference implementation, replayed to
+//! 1e-9.
 
 use noregret::example::Features;
 use noregret::param::{Value, Values};
@@ -6,6 +7,7 @@ use noregret::prediction::Decision;
 use noregret::problem::Problem;
 use noregret::registry::find;
 use noregret::rng::Uniforms;
+use noregret_testdata::{number, numbers, vector};
 use serde_json::Value as Json;
 
 /// A vector, the learner that must reproduce it, and the names of its parameters' values in the vector.
@@ -51,27 +53,6 @@ const TRACES: &[Trace] = &[
     ("confidit_diag_gauss", "confidit-diag", CONFIDIT),
 ];
 
-fn vector(name: &str) -> Option<Json> {
-    let root = std::env::var("NOREGRET_SHARED")
-        .unwrap_or_else(|_| format!("{}/../../../shared", env!("CARGO_MANIFEST_DIR")));
-    let path = format!("{root}/vectors/{name}.json");
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))),
-        Err(error) => {
-            eprintln!("skipped: {path}: {error}");
-            None
-        }
-    }
-}
-
-fn number(json: &Json) -> f64 {
-    json.as_f64().unwrap_or_else(|| panic!("{json} is no number"))
-}
-
-fn numbers(json: &Json) -> Vec<f64> {
-    json.as_array().unwrap_or_else(|| panic!("{json} is no list")).iter().map(number).collect()
-}
-
 /// The number of the trace, every time.
 struct Given(f64);
 
@@ -84,7 +65,7 @@ impl Uniforms for Given {
 #[test]
 fn learners_reproduce_their_references() {
     for (name, learner, params) in TRACES {
-        let Some(reference) = vector(name) else { continue };
+        let reference = vector(name);
         let value = |key: &str| match &reference["params"][key] {
             Json::String(text) => Value::parse(text),
             Json::Null => Value::from("adaptive"),

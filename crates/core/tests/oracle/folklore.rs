@@ -1,5 +1,5 @@
-//! FOLKLORE against its defining rule (Algorithm 1, with the corrected gradient): at every round a Newton method over
-//! the whole of $\mathbb{R}^{Kd}$ minimises $w^\top A w + \langle G, w \rangle + \varphi_t(w)$.
+//! FOLKLORE against its defining rule (Algorithm 1, with the corrected gradient): at every round a Newton
+//! method over the whole of $\mathbb{R}^{Kd}$ minimises $w^\top A w + \langle G, w \rangle + \varphi_t(w)$.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Learners against the definitions in their papers, computed the slow and plain way.
 //!
-//! Nothing here shares a formula with the fast code: FOLKLORE's oracle minimises the defining objective over all of
-//! R^{Kd} with a dense matrix and its dense inverse, OGD's is a loop over a matrix.
+//! Nothing here shares a formula with the fast code: FOLKLORE's oracle minimises the defining objective over
+//! all of R^{Kd} with a dense matrix and its dense inverse, OGD's is a loop over a matrix.
 
 mod comparator;
 mod dense;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use noregret::algorithm::Algorithm;
 use noregret::example::{Features, Target};
-use noregret::full::ogd::{Ball, Ogd, OgdParams, Schedule};
+use noregret::full::ogd::{Ogd, OgdBall, OgdParams, Schedule};
 use noregret::learner::{OnlineLearner, Predictor};
 use noregret::prediction::Prediction;
 use noregret::problem::Problem;
@@ -24,14 +24,14 @@ fn scale_back(row: &mut [f64], norm: f64) {
     }
 }
 
-fn project(w: &mut [Vec<f64>], ball: Ball) {
+fn project(w: &mut [Vec<f64>], ball: OgdBall) {
     match ball {
-        Ball::None => {}
-        Ball::Frobenius => {
+        OgdBall::None => {}
+        OgdBall::Frobenius => {
             let norm = w.iter().map(|row| dot(row, row)).sum::<f64>().sqrt();
             w.iter_mut().for_each(|row| scale_back(row, norm));
         }
-        Ball::Rows => w.iter_mut().for_each(|row| {
+        OgdBall::Rows => w.iter_mut().for_each(|row| {
             let norm = dot(row, row).sqrt();
             scale_back(row, norm);
         }),
@@ -39,13 +39,13 @@ fn project(w: &mut [Vec<f64>], ball: Ball) {
 }
 
 /// Plays with feedback that comes `delay` rounds late: gradients at the scores that were played.
-fn check(ball: Ball, schedule: Schedule, sparse: bool, delay: usize) {
+fn check(ball: OgdBall, schedule: Schedule, sparse: bool, delay: usize) {
     let params =
         OgdParams { norm: Some(BALL), schedule: Some(schedule), ball: Some(ball), ..Default::default() };
     let problem = Problem::new(K, D).with_radius(RADIUS).with_horizon(T as u64).with_sparse(sparse);
     let mut learner = Ogd::new(params, problem, 0).expect("valid parameters");
     // G = √2 R bounds the gradient; a row ball lies in a Frobenius ball of radius B √K.
-    let b = if ball == Ball::Rows { BALL * (K as f64).sqrt() } else { BALL };
+    let b = if ball == OgdBall::Rows { BALL * (K as f64).sqrt() } else { BALL };
     let g = 2f64.sqrt() * RADIUS;
     let mut w = vec![vec![0.0; D]; K];
     let mut steps = 0.0;
@@ -77,7 +77,7 @@ fn check(ball: Ball, schedule: Schedule, sparse: bool, delay: usize) {
 
 #[test]
 fn every_ball_schedule_and_delay() {
-    for ball in [Ball::Frobenius, Ball::Rows, Ball::None] {
+    for ball in [OgdBall::Frobenius, OgdBall::Rows, OgdBall::None] {
         for schedule in [Schedule::Sqrt, Schedule::Constant] {
             for sparse in [false, true] {
                 check(ball, schedule, sparse, 0);

@@ -4,7 +4,7 @@ use noregret::algorithm::Algorithm;
 use noregret::bounds::{Setting, folklore, folklore_paper, folklore_trace, ogd_constant, ogd_square_root};
 use noregret::example::{Features, Target};
 use noregret::full::folklore::{Folklore, FolkloreParams};
-use noregret::full::ogd::{Ball, Ogd, OgdParams, Schedule};
+use noregret::full::ogd::{Ogd, OgdBall, OgdParams, Schedule};
 use noregret::kernel::curvature::Curvature;
 use noregret::learner::OnlineLearner;
 use noregret::prediction::argmax;
@@ -108,8 +108,8 @@ fn the_printed_curvature_breaks_the_printed_theorem_and_the_safe_one_does_not() 
 
 #[test]
 fn the_closed_form_is_not_for_weights() {
-    // One round of weight 1000, and the λ >= γR²·1000 that would seem to be needed: the certificate holds, the closed
-    // form with T = Σω does not.
+    // One round of weight 1000, and the λ >= γR²·1000 that would seem to be needed: the certificate holds,
+    // the closed form with T = Σω does not.
     let params = FolkloreParams { norm: Some(1.0), regularization: Some(250.0), ..Default::default() };
     let mut learner =
         Folklore::new(params, Problem::new(2, 1).with_radius(1.0), 0).expect("valid parameters");
@@ -124,7 +124,9 @@ fn the_closed_form_is_not_for_weights() {
 #[test]
 fn ogd_stays_below_its_theorem() {
     for kind in STREAMS {
-        for (ball, within) in [(Ball::Frobenius, Within::Frobenius(2.0)), (Ball::Rows, Within::Rows(2.0))] {
+        for (ball, within) in
+            [(OgdBall::Frobenius, Within::Frobenius(2.0)), (OgdBall::Rows, Within::Rows(2.0))]
+        {
             for schedule in [Schedule::Sqrt, Schedule::Constant] {
                 let params = OgdParams {
                     norm: Some(2.0),
@@ -138,7 +140,7 @@ fn ogd_stays_below_its_theorem() {
                 let total = play(&mut learner, kind, &mut rounds, &[1.0; 200]);
                 let regret = total - least_loss(&rounds, &[1.0; 200], within);
                 let setting = Setting { classes: 3, features: 2, radius: 1.0, norm: 2.0, rounds: 200.0 };
-                let setting = if ball == Ball::Rows { setting.rows_in_frobenius_ball() } else { setting };
+                let setting = if ball == OgdBall::Rows { setting.rows_in_frobenius_ball() } else { setting };
                 let bound = match schedule {
                     Schedule::Sqrt => ogd_square_root(&setting),
                     Schedule::Constant => ogd_constant(&setting),

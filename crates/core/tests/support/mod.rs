@@ -25,6 +25,7 @@ pub(crate) const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "zero rows",
         "a row of zeros falls into a leaf like any other, and its label is learnt there",
     ),
+    ("aggregating", "zero feature", "its quadrature for two features is another than for one"),
     ("auto", "zero rows", "labels alone teach its members that count them"),
     ("ftrl", "allocation", "it keeps the rows that it learns"),
     ("kernel-aioli", "allocation", "it keeps the rows that it learns"),
@@ -50,7 +51,8 @@ struct Instead {
     why: &'static str,
 }
 
-/// Learners whose rounds are dear, or grow dearer with every round: in long runs they play this many at most.
+/// Learners whose rounds are expensive, or grow more expensive with every round: the most rounds of a long
+/// run.
 const SHORT_RUNS: &[(&str, usize)] = &[
     ("kernel-aioli", 300),
     ("gaf", 300),
@@ -121,8 +123,8 @@ impl Round {
 }
 
 impl Case {
-    /// Rounds in which the learner may still take memory: 1, and a few more for one whose members begin anew until it has
-    /// measured its rows.
+    /// Rounds in which the learner may still take memory: 1, and a few more for one whose members begin anew
+    /// until it has measured its rows.
     #[allow(dead_code, reason = "of the law of allocation")]
     pub(crate) fn unsettled(&self) -> usize {
         if self.entry.about.name == "auto" { 16 } else { 1 }
@@ -177,7 +179,11 @@ impl Case {
         if self.entry.about.forecast == Forecast::Value {
             assert!(p.is_empty() && scores.len() == 1, "scores {scores:?}, probabilities {p:?}");
         } else {
-            assert_eq!(scores.len(), p.len(), "as many scores as probabilities");
+            assert_eq!(
+                (scores.len(), p.len()),
+                (self.problem.classes, self.problem.classes),
+                "a score and a probability for each class"
+            );
             assert!(p.iter().all(|p| *p >= 0.0), "probabilities {p:?}");
             assert!((p.iter().sum::<f64>() - 1.0).abs() <= 1e-12, "probabilities {p:?} of sum 1");
         }
@@ -221,7 +227,8 @@ pub(crate) fn stream(classes: usize, features: usize, seed: u64, rounds: usize) 
         .collect()
 }
 
-/// Runs `law` on every case of every learner that is not exempt from `name`, and fails with all that broke it.
+/// Runs `law` on every case of every learner that is not exempt from `name`, and fails with all that broke
+/// it.
 pub(crate) fn every_case(name: &str, law: impl Fn(&Case)) {
     over(name, cases, law);
 }

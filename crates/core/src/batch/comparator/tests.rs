@@ -5,7 +5,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::*;
 use crate::batch::data::{Labels, Rows};
 use crate::loss::logistic;
-use crate::testing::{assert_close, items, number, numbers, shared_vector, vector};
+use crate::testing::{assert_close, items, number, numbers, vector};
 
 fn labels(value: &serde_json::Value) -> Vec<u32> {
     numbers(value).iter().map(|&y| if y < 0.0 { 0 } else { y as u32 }).collect()
@@ -111,7 +111,7 @@ fn comparators_of_the_reference_traces() {
         "adversarial_d1_n100",
     ];
     for name in names {
-        let Some(reference) = shared_vector(name) else { return };
+        let reference = vector(name);
         let (x, y) = (numbers(&reference["data"]["x"]), labels(&reference["data"]["y"]));
         let comparator = &reference["comparator"];
         let (ball, norm) = match comparator["B"].as_f64() {

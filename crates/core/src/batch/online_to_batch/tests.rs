@@ -19,8 +19,8 @@ fn row(rng: &mut Rng) -> [f64; 4] {
     std::array::from_fn(|_| rng.uniform() - 0.5)
 }
 
-/// Every round is in the reservoir equally often: chi-square with 19 degrees of freedom, 99.9 % quantile 43.8. The numbers
-/// of rounds learnt by the snapshots tell which rounds they are from.
+/// Every round is in the reservoir equally often: chi-square with 19 degrees of freedom, 99.9 % quantile
+/// 43.8. The numbers of rounds learnt by the snapshots tell which rounds they are from.
 #[test]
 fn snapshots_are_uniform_over_rounds() {
     let ogd = Ogd::new(OgdParams::default(), Problem::new(2, 1), 0).expect("valid");
@@ -64,7 +64,7 @@ fn the_average_loses_less_than_its_members_on_average() {
             assert_close(at.probabilities.iter().sum(), 1.0, 1e-12, "probabilities");
             for label in 0..classes {
                 let p = at.members.iter().map(|member| member.probabilities[label]);
-                let losses: f64 = p.clone().map(|p| -p.max(LEAST).ln()).sum();
+                let losses: f64 = p.clone().map(|p| -p.max(LEAST_PROBABILITY).ln()).sum();
                 let loss = logistic::loss(&at.scores, label);
                 assert!(loss <= losses / 6.0 + 1e-12, "{name}: {loss} {losses}");
                 better += usize::from(loss < losses / 6.0 - 1e-9);
@@ -134,8 +134,8 @@ impl World {
     }
 }
 
-/// Equation (1) for AIOLI, the expectation being the mean over fixed seeds. The state before the first round, whose
-/// expected loss is ln 2, is far beyond the bound: sampling it always would be noticed.
+/// Equation (1) for AIOLI, the expectation being the mean over fixed seeds. The state before the first round,
+/// whose expected loss is ln 2, is far beyond the bound: sampling it always would be noticed.
 #[test]
 fn the_expected_excess_loss_is_within_the_bound() {
     let (world, rounds, norm) = (World::new(), 400, 2.0);

@@ -1,4 +1,4 @@
-//! FOLKLOREs that share one matrix.
+//! FOLKLOREs that share one matrix (theory: mixtures 2.3).
 //!
 //! A FOLKLORE with regularization $\lambda$ and curvature $\gamma$ keeps $A = \lambda I + \gamma \sum S \otimes xx^\top$. If the
 //! curvatures $S$ are taken at the probabilities of the whole family instead of each one's own, members of one ratio
@@ -13,13 +13,14 @@
 //! With `shared`, $S$ is replaced by $s\,\Pi$ of the same trace, $s = (1 - \lVert \bar p \rVert^2)/(K-1)$, and $H = I \otimes M$ with
 //! one matrix of $d \times d$ for all classes: $O(d^2 + Kd)$ a round instead of $O(K^3 d^2)$.
 //!
-//! With `forgetting` $\delta$ all of $H - \rho I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds, at the cost of two inversions.
+//! With `forgetting` $\delta$ all of $H - \rho I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds, at the cost of two inversions (theory:
+//! extensions 6.2).
 
 use crate::example::{Batch, Features, Target};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::diagonal_fixed_point;
 use crate::kernel::fixed_point::FixedPoint;
-use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
+use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
@@ -231,8 +232,8 @@ impl Family {
         self.reduced.covariance_factor(p, mix, tails, column);
         mix.iter_mut().for_each(|c| *c *= weight.sqrt());
         let c = columns(mix, q, q);
-        product(columns_mut(image, q, q), Into::Replace, 1.0, columns(gram, q, q), c);
-        product(columns_mut(system, q, q), Into::Replace, 1.0, c.transpose(), columns(image, q, q));
+        product(columns_mut(image, q, q), Store::Replace, 1.0, columns(gram, q, q), c);
+        product(columns_mut(system, q, q), Store::Replace, 1.0, c.transpose(), columns(image, q, q));
         system.iter_mut().step_by(q + 1).for_each(|diagonal| *diagonal += 1.0);
         let definite = linalg::cholesky(system, q);
         debug_assert!(definite, "I + C'ᵀNC' has eigenvalues >= 1");

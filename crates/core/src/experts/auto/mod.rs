@@ -28,7 +28,7 @@
 //!
 //! $$ p = v_0\,\bar p + \textstyle\sum_j v_j\,s^j, \qquad v \text{ as } w \text{ in (1)}. \tag{2} $$
 //!
-//! In nats, for $M$ members, $H$ heads of the best one and $N$ stacks, on every stream,
+//! In nats, for $M$ members, $H$ heads of the best one and $N$ stacks, on every stream (theory: mixtures 2.1, 3.1),
 //!
 //! $$ L \le \min_i L^i + \ln M + \ln H + \ln(1 + N) + 3 \ln 2 \tag{3} $$
 //!

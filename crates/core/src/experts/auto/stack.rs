@@ -1,4 +1,4 @@
-//! Stacking: a small FOLKLORE that learns how far to trust each member.
+//! Stacking: a small FOLKLORE that learns how far to trust each member (theory: mixtures 2.2).
 //!
 //! Its logits are those of the members' mixture, $z_0 = \ln p$, plus $\Phi w$: a column of $\Phi$ for each input is
 //! $\ln p^i - \ln p$, what that member would add, one is $z_0$ itself (a temperature), and $K$ are the unit vectors (biases).
@@ -14,7 +14,7 @@
 
 use crate::example::Target;
 use crate::kernel::fixed_point::FixedPoint;
-use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
+use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::take;
 use crate::prediction::Prediction;
@@ -92,8 +92,8 @@ impl Stack {
         }
         biases.iter_mut().step_by(k + 1).for_each(|bias| *bias = 1.0);
         let phi = columns(phi, k, w);
-        product(columns_mut(u, w, k), Into::Replace, 1.0, columns(&self.inverse, w, w), phi.transpose());
-        product(columns_mut(gram, k, k), Into::Replace, 1.0, phi, columns(u, w, k));
+        product(columns_mut(u, w, k), Store::Replace, 1.0, columns(&self.inverse, w, w), phi.transpose());
+        product(columns_mut(gram, k, k), Store::Replace, 1.0, phi, columns(u, w, k));
         // Symmetric to the bit.
         for row in 0..k {
             for col in 0..row {
@@ -114,7 +114,7 @@ impl Stack {
         }
         product(
             columns_mut(g, k, 1),
-            Into::Replace,
+            Store::Replace,
             -0.5 / GAMMA,
             columns(u, w, k).transpose(),
             columns(&self.gradient, w, 1),
@@ -155,7 +155,7 @@ impl Stack {
         let phi = columns(phi, k, w);
         product(
             columns_mut(&mut self.gradient, w, 1),
-            Into::Add,
+            Store::Add,
             1.0,
             phi.transpose(),
             columns(residual, k, 1),
@@ -164,10 +164,10 @@ impl Stack {
         let (factor, mix, system) = (take(rest, k * c), take(rest, k * c), take(rest, c * c));
         self.inner.covariance_factor(p, factor, residual, curved);
         factor.iter_mut().for_each(|factor| *factor *= y.weight.sqrt());
-        product(columns_mut(mix, k, c), Into::Replace, 1.0, columns(gram, k, k), columns(factor, k, c));
+        product(columns_mut(mix, k, c), Store::Replace, 1.0, columns(gram, k, k), columns(factor, k, c));
         product(
             columns_mut(system, c, c),
-            Into::Replace,
+            Store::Replace,
             1.0,
             columns(factor, k, c).transpose(),
             columns(mix, k, c),
@@ -176,7 +176,7 @@ impl Stack {
         if linalg::cholesky(system, c) {
             linalg::divide_by_transposed_lower(factor, k, system, c);
             let f = take(rest, w * c);
-            product(columns_mut(f, w, c), Into::Replace, 1.0, columns(u, w, k), columns(factor, k, c));
+            product(columns_mut(f, w, c), Store::Replace, 1.0, columns(u, w, k), columns(factor, k, c));
             linalg::symmetric_downdate(columns_mut(&mut self.inverse, w, w), columns(f, w, c));
             linalg::mirror_lower(&mut self.inverse, w, w);
         }

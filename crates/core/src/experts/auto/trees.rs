@@ -4,7 +4,7 @@
 //! name each class. A soft label teaches a class that is drawn from it, and a weighted row counts once: trees keep rows.
 
 use crate::algorithm::Algorithm as _;
-use crate::boosting::adaboost_olm::{AdaBoostOlm, AdaBoostOlmParams, Own, Play};
+use crate::boosting::adaboost_olm::{AdaBoostOlm, AdaBoostOlmParams, Answer, BoosterParams};
 use crate::boosting::mixed_uniform;
 use crate::boosting::regression::Horizon;
 use crate::example::{Features, Target, Truth};
@@ -41,7 +41,7 @@ impl Trees {
 
     pub(super) fn new(problem: &Problem, seed: u64) -> Result<Self, ParamError> {
         let (copies, horizon) = (Some(COPIES), Some(Horizon::Anytime));
-        let own = Own { copies, horizon, play: Some(Play::Mixture), ..Own::default() };
+        let own = BoosterParams { copies, horizon, play: Some(Answer::Mixture), ..BoosterParams::default() };
         let values = [("memory", MEMORY), ("tries", Self::tries(problem))];
         let weak_values = values.map(|(name, value)| (name.to_owned(), value.to_value()));
         let weak_values = Values::from(weak_values);
@@ -63,7 +63,7 @@ impl Trees {
 
     /// Numbers of state before the first row; rows that are kept come on top.
     pub(super) fn numbers(problem: &Problem) -> usize {
-        let own = Own { copies: Some(COPIES), ..Own::default() };
+        let own = BoosterParams { copies: Some(COPIES), ..BoosterParams::default() };
         AdaBoostOlm::numbers_for(&AdaBoostOlmParams { own, ..AdaBoostOlmParams::default() }, problem)
     }
 }

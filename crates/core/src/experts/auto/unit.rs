@@ -1,4 +1,5 @@
-//! The unit of the data, measured: members see rows in multiples of it, so that nobody has to say how large rows are.
+//! The unit of the data, measured: members see rows in multiples of it, so that nobody has to say how large rows are (theory:
+//! mixtures 3.2).
 //!
 //! It is the power of two at or above the largest norm among the first [`ROWS`] rows that are not zero. While it grows, members
 //! learn the rows so far again; from then on it stays, and a row that is larger is simply large.

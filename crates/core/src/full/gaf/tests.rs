@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{assert_close, items, number, numbers, plays, shared_vector};
+use crate::testing::{assert_close, items, number, numbers, plays, vector};
 
 fn gaf(params: GafParams, classes: usize, features: usize, seed: u64) -> Gaf {
     Gaf::new(params, Problem::new(classes, features), seed).expect("valid")
@@ -20,8 +20,8 @@ fn parameters_are_checked_and_resolved() {
     assert_eq!((params.samples, params.smoothing), (Some(100), Some(1e-3)));
 }
 
-/// K = 2, d = 1, λ = ½, x = 1, label 0. Ã = N/2 = 1 in the coordinate z = (z_0 - z_1)/√2, z_0 - z_1 = √2 z =: δ.
-/// After the label, z⁺ = Ã V^T(y - p) with V^T(y - p) = √2 p_1, so δ⁺ = 2σ(-δ⁺), the next round's mean.
+/// K = 2, d = 1, λ = ½, x = 1, label 0. Ã = N/2 = 1 in the coordinate z = (z_0 - z_1)/√2, z_0 - z_1 = √2 z =:
+/// δ. After the label, z⁺ = Ã V^T(y - p) with V^T(y - p) = √2 p_1, so δ⁺ = 2σ(-δ⁺), the next round's mean.
 #[test]
 fn one_round_by_hand() {
     let params = GafParams { regularization: Some(0.5), ..Default::default() };
@@ -45,7 +45,7 @@ fn one_round_by_hand() {
 
 #[test]
 fn follows_the_reference() {
-    let Some(reference) = shared_vector("gaf_K3_practical") else { return };
+    let reference = vector("gaf_K3_practical");
     let of = |name: &str| number(&reference["params"][name]);
     let params = GafParams {
         norm: Some(of("B")),

@@ -1,7 +1,7 @@
 //! What a loss tells the Gaussian forecaster, and how the point at which it is expanded is found.
 
 use crate::example::Truth;
-use crate::kernel::linalg::{self, Into, columns, columns_mut, product};
+use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::vector::{axpy, dot, max_abs, take};
 
 /// A convex loss of $z = \Phi(x)\theta \in \mathbb{R}^q$ that is $\alpha$-mixable and has curvature $\beta$.
@@ -27,18 +27,19 @@ pub trait MixableLoss: Clone + Send + Sync {
     /// $\ell_y(z)$.
     fn value(&self, z: &[f64], y: Truth<'_>, scratch: &mut [f64]) -> f64;
 
-    /// Writes $\nabla\ell_y(z)$ to `gradient`, and a $q \times q$ matrix $C$ with $CC^\top = \nabla^2\ell_y(z)$ to `factor`.
+    /// Writes $\nabla\ell_y(z)$ to `gradient`, and a $q \times q$ matrix $C$ with
+    /// $CC^\top = \nabla^2\ell_y(z)$ to `factor`.
     fn expand(&self, z: &[f64], y: Truth<'_>, gradient: &mut [f64], factor: &mut [f64], scratch: &mut [f64]);
 
-    /// Writes a forecast whose loss is at most $-\tfrac1\alpha \ln \mathbb{E} e^{-\alpha\ell_y(z)}$ for every label, for
-    /// $z$ from the posterior. Pure.
+    /// Writes a forecast whose loss is at most $-\tfrac1\alpha \ln \mathbb{E} e^{-\alpha\ell_y(z)}$ for every
+    /// label, for $z$ from the posterior. Pure.
     fn substitute(&self, posterior: Posterior<'_>, out: Forecast<'_>, scratch: &mut [f64]);
 
     /// The loss of a forecast's scores.
     fn forecast_loss(&self, scores: &[f64], y: Truth<'_>) -> f64;
 
-    /// Writes the solution of $z = z_0 - A\,\nabla\ell_y(z)$ to `z`, for a symmetric semidefinite `a`. `room` has
-    /// [`settle_len`] numbers.
+    /// Writes the solution of $z = z_0 - A\,\nabla\ell_y(z)$ to `z`, for a symmetric semidefinite `a`. `room`
+    /// has [`settle_len`] numbers.
     ///
     /// The default is damped Newton on the dual, $z = z_0 - Au$, which never inverts $A$.
     fn settle(
@@ -108,14 +109,14 @@ pub(in crate::full) fn newton<L: MixableLoss>(
             *r = u - g;
         }
         let c = columns(factor, q, q);
-        product(columns_mut(a_factor, q, q), Into::Replace, 1.0, a, c);
-        product(columns_mut(system, q, q), Into::Replace, 1.0, c, columns(a_factor, q, q).transpose());
+        product(columns_mut(a_factor, q, q), Store::Replace, 1.0, a, c);
+        product(columns_mut(system, q, q), Store::Replace, 1.0, c, columns(a_factor, q, q).transpose());
         (0..q).for_each(|j| system[j * q + j] += 1.0);
         for (delta, r) in delta.iter_mut().zip(&*r) {
             *delta = -r;
         }
         linalg::solve(system, q, delta);
-        product(columns_mut(a_delta, q, 1), Into::Replace, 1.0, a, columns(delta, q, 1));
+        product(columns_mut(a_delta, q, 1), Store::Replace, 1.0, a, columns(delta, q, 1));
 
         // Backtracking on ½uᵀAu + ℓ(z0 - Au), while its differences do not cancel.
         let step = max_abs(a_delta);

@@ -3,7 +3,8 @@
 use super::{Forecast, MixableLoss, Posterior};
 use crate::example::Truth;
 
-/// The squared loss $(z - y)^2$ of targets in $[-Y, Y]$: mixable with $\alpha = 1/(2Y^2)$, and its own surrogate.
+/// The squared loss $(z - y)^2$ of targets in $[-Y, Y]$: mixable with $\alpha = 1/(2Y^2)$, and its own
+/// surrogate.
 #[derive(Clone, Debug)]
 pub struct SquaredLoss {
     /// $Y$.
@@ -40,8 +41,9 @@ impl MixableLoss for SquaredLoss {
         factor[0] = std::f64::consts::SQRT_2;
     }
 
-    /// $\hat y = (g(-Y) - g(Y))/(4Y)$ with $g(y) = -\tfrac1\alpha \ln \mathbb{E} e^{-\alpha(z-y)^2} = (z_0 - y)^2/(1 +
-    /// 2\alpha s^2)$ up to a constant, for $z \sim N(z_0, s^2)$.
+    /// $\hat y = (g(-Y) - g(Y))/(4Y)$ with
+    /// $g(y) = -\tfrac1\alpha \ln \mathbb{E} e^{-\alpha(z-y)^2} = (z_0 - y)^2/(1 + 2\alpha s^2)$ up to a
+    /// constant, for $z \sim N(z_0, s^2)$.
     fn substitute(&self, posterior: Posterior<'_>, out: Forecast<'_>, _: &mut [f64]) {
         let bound = self.target_bound;
         let width = 1.0 + 2.0 * self.mixability() * posterior.covariance[0];

@@ -4,7 +4,7 @@ use super::*;
 use crate::bounds::{Setting, aioli, aioli_log_det};
 use crate::full::aioli::{Aioli, AioliParams};
 use crate::model::Archive;
-use crate::testing::{assert_close, items, number, numbers, plays, shared_vector};
+use crate::testing::{assert_close, items, number, numbers, plays, vector};
 
 fn with(kernel: Kernel) -> KernelAioliParams {
     KernelAioliParams { kernel: Some(kernel), norm: Some(2.0), ..Default::default() }
@@ -35,7 +35,8 @@ fn parameters_are_checked_and_resolved() {
 }
 
 /// Linear kernel, d = 1, B = R = 1 as in AIOLI's example: after x = 1 with label 1, c = 1/4 and w = 1/16, so
-/// L = √(17/16) and f = √w·c/L. Then for x = 1, m = c - a f with a = √w/L: 1/4 - 1/68 = 4/17, v = 1 - 1/17 = 16/17.
+/// L = √(17/16) and f = √w·c/L. Then for x = 1, m = c - a f with a = √w/L: 1/4 - 1/68 = 4/17, v = 1 - 1/17 =
+/// 16/17.
 #[test]
 fn two_rounds_by_hand() {
     let params = KernelAioliParams { kernel: Some(Kernel::Linear), norm: Some(1.0), ..Default::default() };
@@ -53,7 +54,7 @@ fn two_rounds_by_hand() {
 
 #[test]
 fn follows_the_reference() {
-    let Some(reference) = shared_vector("kernel_aioli_rbf") else { return };
+    let reference = vector("kernel_aioli_rbf");
     let of = |name: &str| number(&reference["params"][name]);
     let params = KernelAioliParams {
         norm: Some(of("B")),

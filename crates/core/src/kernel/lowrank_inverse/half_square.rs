@@ -1,11 +1,12 @@
 //! A symmetric matrix of which little more than half is kept up to date.
 
 use crate::example::Features;
-use crate::kernel::linalg::{Into, columns_mut, mirror_lower, part, part_mut, product, symmetric_downdate};
+use crate::kernel::linalg::{Store, columns_mut, mirror_lower, part, part_mut, product, symmetric_downdate};
 use crate::kernel::vector::{LANES, axpy, sum_of_lanes, take, widest};
 use crate::parallel::Workers;
 
-/// Diagonal panels have at least this many rows: few enough that mirroring them is cheap, enough for fast products.
+/// Diagonal panels have at least this many rows: few enough that mirroring them is cheap, enough for fast
+/// products.
 const PANEL_ROWS: usize = 128;
 
 /// Rows of a product that are one piece of work, where the matrix is large.
@@ -16,9 +17,9 @@ const DOWNDATE_PIECES: usize = 16;
 
 /// A symmetric matrix of side $n = qd$, stored as a full column-major square.
 ///
-/// Up to date are the lower triangle and the *panels*, squares of whole blocks along the diagonal. What stands above them
-/// may be stale: a symmetric downdate writes half of the memory, and a product reads half of it twice instead of all of
-/// it once. One panel, where $n$ is small, makes this an ordinary square.
+/// Up to date are the lower triangle and the *panels*, squares of whole blocks along the diagonal. What
+/// stands above them may be stale: a symmetric downdate writes half of the memory, and a product reads half
+/// of it twice instead of all of it once. One panel, where $n$ is small, makes this an ordinary square.
 #[derive(Clone, Debug)]
 pub(super) struct HalfSquare {
     blocks: usize,
@@ -58,7 +59,8 @@ impl HalfSquare {
         block * self.features / self.panel() * self.panel()
     }
 
-    /// Writes $P (I \otimes x)$, $n \times q$ column-major, to `y`. For a dense `x`, half of the matrix is read, once.
+    /// Writes $P (I \otimes x)$, $n \times q$ column-major, to `y`. For a dense `x`, half of the matrix is
+    /// read, once.
     pub(super) fn columns(&self, x: Features<'_>, y: &mut [f64]) {
         let (n, d) = (self.side(), self.features);
         y.fill(0.0);
@@ -125,10 +127,10 @@ impl HalfSquare {
             let rows = tile.nrows();
             if at < self.start(block) {
                 let above = part(&self.data[at * n + block * d..], n, d, rows).transpose();
-                product(tile, Into::Replace, 1.0, above, x);
+                product(tile, Store::Replace, 1.0, above, x);
             } else {
                 let below = part(&self.data[block * d * n + at..], n, rows, d);
-                product(tile, Into::Replace, 1.0, below, x);
+                product(tile, Store::Replace, 1.0, below, x);
             }
         });
     }
@@ -151,10 +153,10 @@ impl HalfSquare {
         let (d, start) = (self.features, above.len());
         let x = part(x, d, d, 1);
         let column = part(&self.data[block * d * n + start..], n, n - start, d);
-        product(columns_mut(below, n - start, 1), Into::Add, scale, column, x);
+        product(columns_mut(below, n - start, 1), Store::Add, scale, column, x);
         if start > 0 {
             let row = part(&self.data[block * d..], n, d, start).transpose();
-            product(columns_mut(above, start, 1), Into::Add, scale, row, x);
+            product(columns_mut(above, start, 1), Store::Add, scale, row, x);
         }
     }
 
@@ -208,8 +210,8 @@ impl HalfSquare {
     }
 }
 
-/// `c -= f fᵀ` for the lower triangle of some columns of a matrix of `n` rows, of which `start` is the first, and the rows of
-/// `f` from there on.
+/// `c -= f fᵀ` for the lower triangle of some columns of a matrix of `n` rows, of which `start` is the first,
+/// and the rows of `f` from there on.
 fn downdate_columns(c: &mut [f64], n: usize, start: usize, f: faer::MatRef<'_, f64>) {
     let (own, below) = f.split_at_row(c.len() / n);
     symmetric_downdate(part_mut(&mut c[start..], n, own.nrows(), own.nrows()), own);
@@ -217,7 +219,7 @@ fn downdate_columns(c: &mut [f64], n: usize, start: usize, f: faer::MatRef<'_, f
         let end = start + own.nrows();
         product(
             part_mut(&mut c[end..], n, below.nrows(), own.nrows()),
-            Into::Add,
+            Store::Add,
             -1.0,
             below,
             own.transpose(),
@@ -225,8 +227,8 @@ fn downdate_columns(c: &mut [f64], n: usize, start: usize, f: faer::MatRef<'_, f
     }
 }
 
-/// `out += b x` and, in the same pass, `transposed += bᵀ x` for the square `b` of the side of `x` whose columns stand
-/// `stride` numbers apart.
+/// `out += b x` and, in the same pass, `transposed += bᵀ x` for the square `b` of the side of `x` whose
+/// columns stand `stride` numbers apart.
 #[inline(always)]
 fn multiply(b: &[f64], stride: usize, x: &[f64], out: &mut [f64], mut transposed: Option<&mut [f64]>) {
     const AT_ONCE: usize = 4;

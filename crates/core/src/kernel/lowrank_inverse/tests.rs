@@ -64,9 +64,9 @@ impl Both {
         // LLᵀ = I + CᵀNC, F = Y C L^{-T}.
         let (mut nc, mut system, mut mix) = (vec![0.0; q * rank], vec![0.0; rank * rank], c.to_vec());
         let c = columns(c, q, rank);
-        product(columns_mut(&mut nc, q, rank), Into::Replace, 1.0, columns(&gram, q, q), c);
+        product(columns_mut(&mut nc, q, rank), Store::Replace, 1.0, columns(&gram, q, q), c);
         let nc = columns(&nc, q, rank);
-        product(columns_mut(&mut system, rank, rank), Into::Replace, 1.0, c.transpose(), nc);
+        product(columns_mut(&mut system, rank, rank), Store::Replace, 1.0, c.transpose(), nc);
         system.iter_mut().step_by(rank + 1).for_each(|entry| *entry += 1.0);
         assert!(cholesky(&mut system, rank));
         divide_by_transposed_lower(&mut mix, q, &system, rank);

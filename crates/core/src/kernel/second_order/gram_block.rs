@@ -1,19 +1,21 @@
 //! A block of prepared rows, learnt in the space that they span.
 //!
-//! With $X$ the prepared rows and $Z = P_0 (I \otimes X)$, everything that a round needs are $q \times q$ blocks of
-//! $N = (I \otimes X)^\top Z$ and what learning subtracts from it (spec 6.3). Learning row $s$ with $F_s = Y_s M_s$ is a
-//! step of a Cholesky factorisation by blocks: for $t > s$
+//! With $X$ the prepared rows and $Z = P_0 (I \otimes X)$, everything that a round needs are $q \times q$
+//! blocks of $N = (I \otimes X)^\top Z$ and what learning subtracts from it (theory: second-order 4.3).
+//! Learning row $s$ with $F_s = Y_s M_s$ is a step of a Cholesky factorisation by blocks: for $t > s$
 //!
 //! $$ E_{ts} = (I \otimes x_t)^\top F_s = \Bigl(N_{ts} - \sum_{r<s} E_{tr} E_{sr}^\top\Bigr) M_s, \tag{1} $$
 //! $$ (I \otimes x_t)^\top A^{-1} (I \otimes x_t) = N_{tt} - \sum_s E_{ts} E_{ts}^\top, \tag{2} $$
-//! $$ (I \otimes x_t)^\top A^{-1} b = g_t - \sum_s E_{ts} f_s, \qquad g = Z^\top b, \quad f = F^\top b. \tag{3} $$
+//! $$ (I \otimes x_t)^\top A^{-1} b = g_t - \sum_s E_{ts} f_s, \qquad g = Z^\top b, \quad f = F^\top b.
+//!    \tag{3} $$
 //!
-//! (3) is for every vector $b$ alike: $g$ and $f$ have as many columns. At the end $F = ZT$ is one product, for the upper triangular (by blocks)
-//! $T_s = \bigl(I_s - \sum_{r<s} T_r E_{sr}^\top\bigr) M_s$. Rows are learnt in their order; one that is skipped has $M = 0$.
+//! (3) is for every vector $b$ alike: $g$ and $f$ have as many columns. At the end $F = ZT$ is one product,
+//! for the upper triangular (by blocks) $T_s = \bigl(I_s - \sum_{r<s} T_r E_{sr}^\top\bigr) M_s$. Rows are
+//! learnt in their order; one that is skipped has $M = 0$.
 
 use super::Lesson;
 use crate::example::Features;
-use crate::kernel::linalg::{Into, columns, columns_mut, part, part_mut, product};
+use crate::kernel::linalg::{Store, columns, columns_mut, part, part_mut, product};
 use crate::kernel::lowrank_inverse::project;
 use crate::kernel::vector::dot;
 
@@ -31,7 +33,8 @@ pub(super) struct GramBlock {
     live: bool,
     /// Blocks made so far.
     serial: u64,
-    /// $N$ where it is still needed; below the diagonal of rows that are learnt, $E$. Column-major, of side `len` q.
+    /// $N$ where it is still needed; below the diagonal of rows that are learnt, $E$. Column-major, of side
+    /// `len` q.
     gram: Vec<f64>,
     /// $T$, of the same shape.
     triangle: Vec<f64>,
@@ -69,8 +72,8 @@ impl GramBlock {
         2 * (most * q).pow(2) + 2 * most * q + most * q * q + q
     }
 
-    /// Starts with the prepared `rows`, one after the other, and their `products` $Z$, for vectors `b` of this number; at most
-    /// `most` rows ever.
+    /// Starts with the prepared `rows`, one after the other, and their `products` $Z$, for vectors `b` of
+    /// this number; at most `most` rows ever.
     pub(super) fn start(
         &mut self,
         rows: &[f64],
@@ -96,10 +99,10 @@ impl GramBlock {
         for k in 0..q {
             let slab = part(&products[k * d..], n, d, side);
             let out = part_mut(&mut self.gram[k * side..], q * side, side, self.len);
-            product(out, Into::Replace, 1.0, slab.transpose(), x);
+            product(out, Store::Replace, 1.0, slab.transpose(), x);
         }
         let image = columns_mut(&mut self.image, side, vectors);
-        product(image, Into::Replace, 1.0, columns(products, n, side).transpose(), columns(b, n, vectors));
+        product(image, Store::Replace, 1.0, columns(products, n, side).transpose(), columns(b, n, vectors));
     }
 
     /// (2) and (3) for the prepared row `at`, no earlier than `next`.
@@ -114,9 +117,9 @@ impl GramBlock {
         }
         if learnt > 0 {
             let e = part(&self.gram[first..], side, q, learnt);
-            product(columns_mut(gram, q, q), Into::Add, -1.0, e, e.transpose());
+            product(columns_mut(gram, q, q), Store::Add, -1.0, e, e.transpose());
             let shares = part(&self.shares, side, learnt, vectors);
-            product(columns_mut(image, q, vectors), Into::Add, -1.0, e, shares);
+            product(columns_mut(image, q, vectors), Store::Add, -1.0, e, shares);
         }
         for j in 0..q {
             for k in 0..j {
@@ -125,7 +128,8 @@ impl GramBlock {
         }
     }
 
-    /// Learns the `lesson` of the prepared row `at`, with its `gram` and `image`, where `next` was expected. (1)
+    /// Learns the `lesson` of the prepared row `at`, with its `gram` and `image`, where `next` was expected.
+    /// (1)
     pub(super) fn absorb(&mut self, at: usize, next: usize, gram: &[f64], image: &[f64], lesson: Lesson<'_>) {
         let (q, side, first) = (self.q, self.side(), at * self.q);
         for skipped in next * q..first {
@@ -138,21 +142,22 @@ impl GramBlock {
         let later = side - first - q;
         let (learnt, column) = self.gram.split_at_mut(first * side);
 
-        // g += N_{·s} c for later rows; f += E_s·ᵀ c for earlier ones; f_s = M_sᵀ (h + N c) with the N of now.
+        // g += N_{·s} c for later rows; f += E_s·ᵀ c for earlier ones; f_s = M_sᵀ (h + N c) with the N of
+        // now.
         if later > 0 {
             let fresh = part(&column[first + q..], side, later, q);
-            product(part_mut(&mut self.image[first + q..], side, later, vectors), Into::Add, 1.0, fresh, c);
+            product(part_mut(&mut self.image[first + q..], side, later, vectors), Store::Add, 1.0, fresh, c);
         }
         let e = part(&learnt[first.min(learnt.len())..], side, q, first);
         if first > 0 {
             let earlier = part_mut(&mut self.shares, side, first, vectors);
-            product(earlier, Into::Add, 1.0, e.transpose(), c);
+            product(earlier, Store::Add, 1.0, e.transpose(), c);
         }
         let grown = &mut self.room[..q * vectors];
         grown.copy_from_slice(image);
-        product(columns_mut(grown, q, vectors), Into::Add, 1.0, columns(gram, q, q), c);
+        product(columns_mut(grown, q, vectors), Store::Add, 1.0, columns(gram, q, q), c);
         let own = part_mut(&mut self.shares[first..], side, q, vectors);
-        product(own, Into::Replace, 1.0, mix.transpose(), columns(grown, q, vectors));
+        product(own, Store::Replace, 1.0, mix.transpose(), columns(grown, q, vectors));
 
         // T_s, above its diagonal block and in it.
         let (known, triangle) = self.triangle.split_at_mut(first * side);
@@ -165,12 +170,12 @@ impl GramBlock {
             let room = &mut self.room[..first * q];
             product(
                 columns_mut(room, first, q),
-                Into::Replace,
+                Store::Replace,
                 -1.0,
                 part(known, side, first, first),
                 e.transpose(),
             );
-            product(part_mut(triangle, side, first, q), Into::Replace, 1.0, columns(room, first, q), mix);
+            product(part_mut(triangle, side, first, q), Store::Replace, 1.0, columns(room, first, q), mix);
         }
 
         if later > 0 {
@@ -180,10 +185,10 @@ impl GramBlock {
             }
             if first > 0 {
                 let below = part(&learnt[first + q..], side, later, first);
-                product(columns_mut(room, later, q), Into::Add, -1.0, below, e.transpose());
+                product(columns_mut(room, later, q), Store::Add, -1.0, below, e.transpose());
             }
             let out = part_mut(&mut column[first + q..], side, later, q);
-            product(out, Into::Replace, 1.0, columns(room, later, q), mix);
+            product(out, Store::Replace, 1.0, columns(room, later, q), mix);
         }
     }
 
@@ -195,11 +200,12 @@ impl GramBlock {
         for (start, f) in (0..learnt).step_by(step).zip(f.chunks_mut(step * n)) {
             let end = (start + step).min(learnt);
             let t = part(&self.triangle[start * side..], side, end, end - start);
-            product(columns_mut(f, n, end - start), Into::Replace, 1.0, columns(products, n, end), t);
+            product(columns_mut(f, n, end - start), Store::Replace, 1.0, columns(products, n, end), t);
         }
     }
 
-    /// `y -= F Fᵀ (I ⊗ x)` for any row, with the first `next` rows learnt. `scratch` has $2q^2$ numbers for each of them.
+    /// `y -= F Fᵀ (I ⊗ x)` for any row, with the first `next` rows learnt. `scratch` has $2q^2$ numbers for
+    /// each of them.
     pub(super) fn correct(
         &self,
         x: Features<'_>,
@@ -217,13 +223,14 @@ impl GramBlock {
         let t = part(&self.triangle, self.side(), learnt, learnt);
         let z = &z[..n * learnt];
         project(x, z, n, e);
-        product(columns_mut(room, q, learnt), Into::Replace, 1.0, columns(e, q, learnt), t);
-        product(columns_mut(e, q, learnt), Into::Replace, 1.0, columns(room, q, learnt), t.transpose());
+        product(columns_mut(room, q, learnt), Store::Replace, 1.0, columns(e, q, learnt), t);
+        product(columns_mut(e, q, learnt), Store::Replace, 1.0, columns(room, q, learnt), t.transpose());
         let (z, e) = (columns(z, n, learnt), columns(e, q, learnt));
-        product(columns_mut(y, n, q), Into::Add, -1.0, z, e.transpose());
+        product(columns_mut(y, n, q), Store::Add, -1.0, z, e.transpose());
     }
 
-    /// $\lVert F^\top b \rVert^2$ of the first vector and the first `learnt` columns, 0 if the block has ended.
+    /// $\lVert F^\top b \rVert^2$ of the first vector and the first `learnt` columns, 0 if the block has
+    /// ended.
     pub(super) fn square(&self, learnt: usize) -> f64 {
         if self.live { dot(&self.shares[..learnt], &self.shares[..learnt]) } else { 0.0 }
     }

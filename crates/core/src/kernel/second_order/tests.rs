@@ -47,7 +47,8 @@ impl Both {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Rows learnt, only predicted, skipped, repeated, never announced; saves, growth and matrices in mid-block.
+    /// Rows learnt, only predicted, skipped, repeated, never announced; saves, growth and matrices in
+    /// mid-block.
     #[test]
     fn looking_ahead_changes_nothing(q in 1..4usize, d in 1..40usize, blocks in 1..6usize, seed in any::<u64>()) {
         let (mut both, mut rng) = (Both::new(q, d), Rng::new(seed, 0));
@@ -119,7 +120,8 @@ fn prepared_rows_are_learnt_in_the_block() {
     assert!(!both.ahead.can_reuse(&scratches[0]));
 }
 
-/// With everything that flushes and look-ahead need: at most a quarter on top of $n^2$ numbers, where $n$ is large.
+/// With everything that flushes and look-ahead need: at most a quarter on top of $n^2$ numbers, where $n$ is
+/// large.
 #[test]
 fn large_inverses_take_a_quarter_more_than_themselves() {
     for (q, d) in [(1, 9000), (2, 4500), (9, 1000), (25, 360)] {
