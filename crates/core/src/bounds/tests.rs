@@ -1,5 +1,6 @@
 use super::*;
 use crate::loss::gap::Surrogate;
+use crate::rng::{Rng, Uniforms};
 use crate::testing::{assert_close, count, log_det, number, numbers, quadratic, shared_vector};
 use serde_json::Value;
 
@@ -209,7 +210,7 @@ fn adaptive_exploration_pays_for_itself() {
     let setting = Setting { classes: 2, features: 1, radius: 1.0, norm: 1.0, rounds: 4.0 };
     // L + a U² + K(1 + Q) + 4 sqrt(T K (1 + Q)) for η = 1.
     assert_close(soba_adaptive(&setting, 5.0, 1.0, 2.0, 1.0), 5.0 + 2.0 + 4.0 + 16.0, 1e-14, "by hand");
-    let mut rng = crate::rng::Rng::new(5, 0);
+    let mut rng = Rng::new(5, 0);
     for (kind, b) in [(0, 2.0), (1, 2.0), (2, 2.0), (2, 9.0), (3, 5.0)] {
         for weight in [1.0, 4.0] {
             let (mut sum, mut explored, mut paid) = (0.0, 0.0, 0.0);
