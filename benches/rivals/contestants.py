@@ -16,6 +16,7 @@ from places import ROOT
 NOREGRET = ROOT / "target" / "dist" / "noregret"
 FLOOR = 1e-15
 MIX = 1e-3
+HOUR = 3600
 
 
 @dataclass
@@ -62,8 +63,16 @@ def timed(command, **options):
 
 
 def noregret(stream, setting):
-    """The command line, on the LIBSVM text; `setting` is the rest of the command."""
-    out, wall, cpu = timed([NOREGRET, "run", stream.libsvm, "--json", "--quiet", *setting.split()])
+    """The command line, on the LIBSVM text; `setting` is the rest of the command. With a leading `-` the rows come through a pipe,
+    of which nothing is known but what is said: no first pass over them."""
+    if setting.startswith("-|"):
+        features, labels = stream.rows
+        facts = f"--format libsvm --set features={features.shape[1]} --set classes={stream.classes}"
+        with open(stream.libsvm) as rows:
+            command = [NOREGRET, "run", "-", "--json", "--quiet", *facts.split(), *setting[2:].split()]
+            out, wall, cpu = timed(command, stdin=rows)
+    else:
+        out, wall, cpu = timed([NOREGRET, "run", stream.libsvm, "--json", "--quiet", *setting.split()])
     summary = json.loads(out.splitlines()[-1])
     summary = summary.get("summary", summary)
     return Outcome(summary.get("log_loss"), summary["error_rate"], wall, cpu, summary["rounds"])
@@ -108,6 +117,8 @@ def river_model(setting):
         return tree.HoeffdingTreeClassifier()
     if setting == "mondrian-forest":
         return forest.AMFClassifier(n_estimators=10, seed=1)
+    if setting == "adaptive-random-forest":
+        return forest.ARFClassifier(n_models=10, seed=1)
     name, rate, scale = setting.split()
     optimizer = {"sgd": optim.SGD, "adam": optim.Adam}[name](float(rate))
     model = linear_model.SoftmaxRegression(optimizer=optimizer)
@@ -115,7 +126,7 @@ def river_model(setting):
 
 
 def river(stream, setting):
-    """Dictionaries, one row at a time, made before the clock starts."""
+    """Dictionaries, one row at a time, made before the clock starts. None for what does not end within an hour."""
     features, labels = stream.rows
     dense = features.shape[1] <= 1024
     rows = []
@@ -130,6 +141,8 @@ def river(stream, setting):
         for k, value in model.predict_proba_one(row).items():
             p[t, k] = value
         model.learn_one(row, label)
+        if t % 256 == 0 and time.perf_counter() - wall > HOUR:
+            return None
     return scored(p, labels, time.perf_counter() - wall, time.process_time() - cpu)
 
 

@@ -148,7 +148,8 @@ impl Sink for Promises<'_> {
         if self.at.first() == Some(&rounds) {
             self.at = &self.at[1..];
             let loss = score.total_loss() - outcome.round.loss;
-            let (certificate, bound) = ((outcome.certificate)(), (outcome.bound)());
+            let [certificate, bound] =
+                [(outcome.certificate)(), (outcome.bound)()].map(|promise| promise?.ok());
             self.moments.push(Moment { rounds, loss, comparator: None, certificate, bound });
         }
         Ok(())
@@ -171,10 +172,12 @@ pub(crate) fn hold(
         AnyModel::Full(mut learner) if learner.guarantee().is_some() => {
             let score = run(examples.as_mut(), learner.as_mut(), &mut sinks, &options).map_err(failed)?;
             let (record, Promises { mut moments, .. }) = sinks;
-            let guarantee = learner.guarantee().expect("asked before");
+            let guarantee = score.facts.guarantee(&learner).expect("asked before");
             let mistakes = matches!(guarantee, Guarantee::Mistakes { .. });
-            let (certificate, bound) = (learner.certificate(), guarantee.regret_bound());
-            let certified = record.certify(guarantee, theorem, certificate, None)?;
+            let certificate = score.facts.certificate(&learner);
+            let bound = guarantee.regret_bound().and_then(Result::ok);
+            let certified = record.certify(guarantee, theorem, certificate.clone())?;
+            let certificate = certificate.and_then(Result::ok);
             let (rounds, loss) = (score.rounds(), score.total_loss());
             moments.push(Moment { rounds, loss, comparator: None, certificate, bound });
             if let Some(weights) = &certified.weights {
@@ -185,9 +188,10 @@ pub(crate) fn hold(
             Ok(Some(Held { certified, mistakes, over_time: moments }))
         }
         AnyModel::Bandit(mut learner) if learner.guarantee().is_some() => {
-            run_bandit(examples.as_mut(), learner.as_mut(), &mut sinks, &options).map_err(failed)?;
-            let guarantee = learner.guarantee().expect("asked before");
-            let certified = sinks.0.certify(guarantee, theorem, None, None)?;
+            let score =
+                run_bandit(examples.as_mut(), learner.as_mut(), &mut sinks, &options).map_err(failed)?;
+            let guarantee = score.facts.bandit_guarantee(learner.as_ref()).expect("asked before");
+            let certified = sinks.0.certify(guarantee, theorem, None)?;
             Ok(Some(Held { certified, mistakes: true, over_time: Vec::new() }))
         }
         AnyModel::Full(_) | AnyModel::Bandit(_) => Ok(None),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use noregret::algorithm::{AnyModel, BanditModel};
+use noregret::guarantee::RunFacts;
 use noregret::model::{Archive, ModelError};
 use noregret::param::ParamError;
 use noregret::prediction::Decision;
@@ -117,6 +118,7 @@ impl Inner {
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
             generator: Some(self.play.generator.clone()),
+            facts: RunFacts::default(),
         };
         let mut archive = saved.archive();
         self.pending.save(&mut archive);
@@ -126,7 +128,7 @@ impl Inner {
 
     /// What a file holds. One that the command line wrote has nothing that waits.
     fn from_archive(archive: &Archive) -> Done<Self> {
-        let Saved { learner, encoder, schema, generator } = Saved::from_archive(archive)?;
+        let Saved { learner, encoder, schema, generator, .. } = Saved::from_archive(archive)?;
         let learner = learner.bandit()?;
         let continuation = match archive.text(GOING_ON) {
             None => Continuation { next: 0, most: MOST_WAITING, floor: 0.0 },
@@ -146,7 +148,7 @@ impl Inner {
     /// The learner as a log leaves it, which goes on from `model` if there is one.
     fn replayed(replayed: Replayed, model: Option<&Archive>, most: usize) -> Done<Self> {
         let Replayed {
-            saved: Saved { learner, encoder, schema, generator }, pending, last_id, floor, ..
+            saved: Saved { learner, encoder, schema, generator, .. }, pending, last_id, floor, ..
         } = replayed;
         let mut play = Play { floor, ..Play::new(0) };
         if let Some(generator) = generator {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use noregret::algorithm::{AnyModel, Model};
 use noregret::example::Features;
-use noregret::guarantee::Guarantee;
+use noregret::guarantee::RunFacts;
 use noregret::merge::Merge;
 use noregret::model::Archive;
 use noregret::param::ParamError;
@@ -20,7 +20,6 @@ use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
 use noregret_stream::save::Saved;
 use noregret_stream::save::file as model_file;
-use noregret_stream::words::counted_past;
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
@@ -48,6 +47,8 @@ pub(crate) struct Inner {
     pub(crate) learner: Box<dyn Model>,
     pub(crate) encoder: Encoder,
     schema: Schema,
+    /// What theorems have to know of the rounds that were learnt.
+    facts: RunFacts,
     /// Goes up with everything that is learnt.
     state: u64,
     /// Most bytes of state.
@@ -57,8 +58,14 @@ pub(crate) struct Inner {
 }
 
 impl Learner {
-    fn new(learner: Box<dyn Model>, encoder: Encoder, schema: Schema, memory: usize) -> Self {
-        let inner = Inner { learner, encoder, schema, state: 0, memory, example: Example::default() };
+    fn new(
+        learner: Box<dyn Model>,
+        encoder: Encoder,
+        schema: Schema,
+        facts: RunFacts,
+        memory: usize,
+    ) -> Self {
+        let inner = Inner { learner, encoder, schema, facts, state: 0, memory, example: Example::default() };
         Self { inner: Shared::new(inner), spare: Mutex::new(None) }
     }
 
@@ -67,8 +74,8 @@ impl Learner {
     }
 
     fn of_saved(saved: Saved, memory: usize) -> Done<Self> {
-        let Saved { learner, encoder, schema, .. } = saved;
-        Ok(Self::new(learner.full()?, encoder, schema, memory))
+        let Saved { learner, encoder, schema, facts, .. } = saved;
+        Ok(Self::new(learner.full()?, encoder, schema, facts, memory))
     }
 }
 
@@ -79,6 +86,7 @@ impl Inner {
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
             generator: None,
+            facts: self.facts.clone(),
         }
     }
 }
@@ -120,7 +128,7 @@ impl Learner {
             };
             let learner = entry.make(&params, facts.problem(entry, &params)?, seed)?;
             let encoder = facts.encoder(learner.about(), learner.problem())?;
-            Ok(Self::new(learner, encoder, array_schema(features), memory))
+            Ok(Self::new(learner, encoder, array_schema(features), RunFacts::default(), memory))
         };
         Ok(make()?)
     }
@@ -155,7 +163,8 @@ impl Learner {
     /// A copy that goes its own way.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         self.inner.read(py, |inner| {
-            Self::new(inner.learner.clone(), inner.encoder.clone(), inner.schema.clone(), inner.memory)
+            let Inner { learner, encoder, schema, facts, memory, .. } = inner;
+            Self::new(learner.clone(), encoder.clone(), schema.clone(), facts.clone(), *memory)
         })
     }
 
@@ -286,7 +295,9 @@ impl Learner {
             let mut examples = ArrayExamples { rows, targets, weights, encoder, frozen, at: 0, signals };
             let ran = run(&mut examples, learner.as_mut(), &mut record.rounds, &options);
             examples.signals.into_result()?;
-            record.score = Some(ran?);
+            let score = ran?;
+            inner.facts.extend(&score.facts);
+            record.score = Some(score);
             Ok(record)
         })??;
         record.into_python(py)
@@ -302,29 +313,25 @@ impl Learner {
     /// The data-dependent bound on the regret so far.
     fn certificate(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.inner.read(py, |inner| {
-            inner.in_force()?;
-            inner
-                .learner
-                .certificate()
-                .ok_or_else(|| Failure::Value(format!("{} keeps no certificate", inner.learner.about().name)))
+            let name = inner.learner.about().name;
+            match inner.facts.certificate(&inner.learner) {
+                Some(Ok(certificate)) => Ok(certificate),
+                Some(Err(why)) => Err(Failure::Value(format!("the certificate of {name} is void: {why}"))),
+                None => Err(Failure::Value(format!("{name} keeps no certificate"))),
+            }
         })??)
     }
 
     /// The theorem's bound on the regret so far.
     fn regret_bound(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.inner.read(py, |inner| {
-            inner.in_force()?;
             let about = inner.learner.about();
             let none = |why: String| Failure::Value(format!("{} has no bound: {why}", about.name));
-            match inner.learner.guarantee() {
-                None => Err(none(about.guarantee.to_owned())),
-                Some(Guarantee::Regret { bound, .. } | Guarantee::SquaredRegret { bound, .. }) => {
-                    bound.map_err(none)
-                }
-                Some(_) => {
-                    Err(none("its theorem is about mistakes, and depends on the comparator".to_owned()))
-                }
-            }
+            let Some(guarantee) = inner.facts.guarantee(&inner.learner) else {
+                return Err(none(about.guarantee.to_owned()));
+            };
+            let mistakes = || "its theorem is about mistakes, and depends on the comparator".to_owned();
+            guarantee.regret_bound().ok_or_else(mistakes).flatten().map_err(none)
         })??)
     }
 
@@ -441,17 +448,5 @@ impl Inner {
         let accepts = self.learner.about().accepts;
         targets.check(rows, self.learner.problem().classes, accepts)?;
         check_weights(weights, rows, accepts)
-    }
-
-    /// Whether the theorem is about the rows that were learnt.
-    fn in_force(&self) -> Done<()> {
-        match self.encoder.large_rows {
-            0 => Ok(()),
-            rows => Err(Failure::Value(format!(
-                "the guarantee is void: {} beyond the learner's radius {}",
-                counted_past(rows, "row"),
-                self.encoder.radius
-            ))),
-        }
     }
 }

@@ -152,8 +152,23 @@ def test_the_certificate_is_between_regret_and_bound():
     assert loss - best <= learner.certificate() <= learner.regret_bound()
     learner.learn_one([3.0, 0.0, 0.0], 0)
     assert learner.large_rows == 1
-    with pytest.raises(ValueError, match="void: 1 row was beyond the learner's radius 1"):
+    with pytest.raises(ValueError, match="void: 1 row was beyond the learner's radius"):
         learner.certificate()
+    # Neither saving nor copying makes it forget.
+    for again in (learner.copy(), Learner.from_bytes(learner.to_bytes())):
+        with pytest.raises(ValueError, match="void: 1 row was beyond the learner's radius"):
+            again.certificate()
+        with pytest.raises(ValueError, match="has no bound: 1 row was beyond the learner's radius"):
+            again.regret_bound()
+
+
+def test_curvature_beyond_what_is_proven_voids_the_certificate():
+    x, y = stream(100, 3, 2)
+    for name in ("folklore", "aioli", "gaf"):
+        learner = Learner(name, features=3, classes=2, radius=1.0, curvature=5.0)
+        learner.run(x, y)
+        with pytest.raises(ValueError, match="is void: the curvature 5.0000 is larger than any valid one"):
+            learner.certificate()
 
 
 def test_no_guarantee_has_a_reason():

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use noregret::algorithm::AnyModel;
+use noregret::guarantee::RunFacts;
+use noregret::learner::Feedback;
 use noregret::model::{Archive, ModelError};
 use noregret::param::{Value, Values};
 use noregret::rng::Rng;
@@ -12,6 +14,7 @@ use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Frozen, Saved};
 
 use crate::choices::FeedbackChoice;
+use crate::cmd::list::in_practice;
 use crate::facts::{Stream, describe_reader};
 use crate::failure::Failure;
 use crate::note::{counted, short};
@@ -32,6 +35,8 @@ pub(crate) struct Opened {
     /// What a loaded bandit learner's labels are drawn with, and the digest of the model.
     pub(crate) generator: Option<Rng>,
     pub(crate) continues: Option<String>,
+    /// What theorems have to know of the rounds that a loaded learner has learnt.
+    pub(crate) facts: RunFacts,
     /// What was decided, as (subject, sentence).
     pub(crate) decisions: Vec<(&'static str, String)>,
 }
@@ -85,6 +90,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         seed: plan.seed,
         generator: saved.generator,
         continues: Some(archive.digest()),
+        facts: saved.facts,
         decisions,
     })
 }
@@ -117,9 +123,19 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
     let mut decisions = stream.decisions(&encoder);
     decisions.push(("learner", describe(learner.about().name, &learner.values())));
     decisions.extend(feedback_of(&learner));
+    let told = |setting: &str| {
+        setting.split_once('=').is_some_and(|(name, _)| wanted.settings.params.contains_key(name))
+    };
+    let careful = wanted.entry.practice.filter(|practice| !practice.settings.split(' ').any(told));
+    // Of learners for either kind of feedback, what is known is about the label.
+    if let Some(practice) = careful
+        && (wanted.entry.feedback != Feedback::Either || matches!(learner, AnyModel::Full(_)))
+    {
+        decisions.push(("practice", in_practice(practice)));
+    }
     let (rows, open_classes) = (stream.rows(), stream.open_classes());
-    let (reader, generator, continues) = (stream.reader, None, None);
-    Ok(Opened { learner, encoder, reader, rows, open_classes, seed, generator, continues, decisions })
+    let (reader, generator, continues, facts) = (stream.reader, None, None, RunFacts::default());
+    Ok(Opened { learner, encoder, reader, rows, open_classes, seed, generator, continues, facts, decisions })
 }
 
 /// The decision on feedback, where it is not the usual one.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use noregret::algorithm::Forecast;
+use noregret::guarantee::Promise;
 use noregret_stream::run::score::{Rates, Score};
 use noregret_stream::run::{Outcome, Sink};
 use serde::Serialize;
@@ -54,7 +55,7 @@ pub(crate) struct Progress {
 /// What a row shows of the learner.
 #[derive(Default)]
 struct Inside {
-    certificate: Option<f64>,
+    certificate: Option<Promise>,
     weights: Vec<(String, f64)>,
 }
 
@@ -68,6 +69,9 @@ struct ProgressLine<'a> {
     window: &'a Rates,
     #[serde(skip_serializing_if = "Option::is_none")]
     certificate: Option<f64>,
+    /// Why there is none, for a learner that keeps one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_certificate_because: Option<String>,
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
     weights: serde_json::Map<String, serde_json::Value>,
     seconds: f64,
@@ -131,11 +135,15 @@ impl Progress {
     pub(crate) fn finish(
         &mut self,
         score: &Score,
-        certificate: Option<f64>,
+        certificate: Option<Promise>,
         weights: Vec<(String, f64)>,
     ) -> std::io::Result<()> {
+        let void = certificate.as_ref().and_then(|certificate| certificate.as_ref().err()).cloned();
         if score.rounds() > self.shown {
             self.row(score, Inside { certificate, weights })?;
+        }
+        if let (Some(why), Mode::Table, true) = (void, self.mode, self.certificates) {
+            self.line(format!("The certificate is void: {why}."));
         }
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -164,8 +172,11 @@ impl Progress {
                 }
                 let mut text = table_row(self.forecast, &rates, &window);
                 if self.certificates {
-                    let certificate =
-                        certificate.map_or_else(|| "none".to_owned(), |value| format!("{value:.3}"));
+                    let certificate = match certificate {
+                        Some(Ok(value)) => format!("{value:.3}"),
+                        Some(Err(_)) => "void".to_owned(),
+                        None => "none".to_owned(),
+                    };
                     text += &format!("  {certificate:>12}");
                 }
                 if let Some(leader) = leader {
@@ -177,11 +188,17 @@ impl Progress {
             Mode::Json => {
                 let seconds = self.seconds();
                 let rows_per_second = self.rows as f64 / seconds;
+                let (certificate, no_certificate_because) = match certificate.filter(|_| self.certificates) {
+                    Some(Ok(value)) => (Some(value), None),
+                    Some(Err(why)) => (None, Some(why)),
+                    None => (None, None),
+                };
                 let line = ProgressLine {
                     kind: "progress",
                     rates: &rates,
                     window: &window,
-                    certificate: certificate.filter(|_| self.certificates),
+                    certificate,
+                    no_certificate_because,
                     weights: as_json(&weights),
                     seconds,
                     rows_per_second,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use noregret::algorithm::Forecast;
 use noregret::example::Label;
+use noregret::guarantee::Promise;
 use noregret_stream::Replacement;
 use noregret_stream::draw::report::{Page, Watch};
 use noregret_stream::encode::labels::Labels;
@@ -49,8 +50,8 @@ pub(crate) struct Ending<'a> {
     pub(crate) summary: &'a Summary<'a>,
     pub(crate) labels: &'a Labels,
     pub(crate) record: Option<&'a Record>,
-    pub(crate) certificate: Option<f64>,
-    pub(crate) bound: Option<f64>,
+    pub(crate) certificate: Option<Promise>,
+    pub(crate) bound: Option<Promise>,
     pub(crate) weights: Vec<(String, f64)>,
 }
 

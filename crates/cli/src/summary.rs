@@ -162,9 +162,15 @@ fn print_certified(
             format!("{certificate:.3}   (the regret is at most this: from what the learner saw)"),
         )?;
     }
-    match (certified.bound, &certified.no_bound_because) {
-        (Some(bound), _) => line("bound", format!("{bound:.3}   ({})", certified.theorem)),
-        (None, Some(why)) => line("bound", format!("none: {why}   ({})", certified.theorem)),
-        (None, None) => Ok(()),
+    if let Some(why) = &certified.no_certificate_because {
+        line("certificate", format!("none: {why}"))?;
     }
+    match (certified.bound, &certified.no_bound_because) {
+        (Some(bound), _) => line("bound", format!("{bound:.3}   ({})", certified.theorem))?,
+        (None, Some(why)) => line("bound", format!("none: {why}   ({})", certified.theorem))?,
+        (None, None) => {}
+    }
+    let nothing = certified.bound.is_some() && !certified.bites();
+    let remark = if nothing { "the bound is above it: it says nothing here" } else { certified.trivial_rule };
+    line("trivial bound", format!("{:.3}   ({remark})", certified.trivial_bound))
 }

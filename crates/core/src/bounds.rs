@@ -153,6 +153,28 @@ pub fn gaf_log_det(setting: &Setting, regularization: f64, beta: f64, log_det: f
     regularization * setting.norm.powi(2) + (0.5 + 2.0 * 3f64.sqrt() / beta) * log_det
 }
 
+/// What GAF loses beyond [`gaf`] by smoothing: $-T\ln(1 - \mu)$, at most $2\mu T$ for $\mu \le \tfrac12$.
+///
+/// `smoothing` is the weight $\mu < 1$ of the uniform distribution in a forecast that is exact otherwise. From the proof of GAF's
+/// Proposition 3, equation (10).
+pub fn gaf_smoothing(rounds: f64, smoothing: f64) -> f64 {
+    -rounds * (-smoothing).ln_1p()
+}
+
+/// What GAF loses beyond [`gaf_smoothing`] by forecasting the mean of `samples` $m$ samples, with probability at least
+/// $1 - \delta$: $T\varepsilon$ with $\varepsilon = \sqrt{\frac{8K}{\mu m}\ln\frac T\delta}$. `None` where $\varepsilon > 1.59$: there are too
+/// few samples for any promise.
+///
+/// GAF's Proposition 3. The printed proof has $\sqrt{K\ln(n/\delta)/(\mu m)}$, from $e^{-\varepsilon} \le 1 - 2\varepsilon$, which is false;
+/// $e^{-\varepsilon} \le 1 - \varepsilon/2$ is true up to 1.59 and gives the 8. `samples` counts independent ones: antithetic pairs
+/// count as one.
+pub fn gaf_sampling(setting: &Setting, smoothing: f64, samples: f64, delta: f64) -> Option<f64> {
+    const LARGEST: f64 = 1.59;
+    let logarithm = (setting.rounds.max(1.0) / delta).ln();
+    let excess = (8.0 * setting.k() * logarithm / (smoothing * samples)).sqrt();
+    (excess <= LARGEST).then_some(setting.rounds * excess)
+}
+
 /// Vovk, Azoury and Warmuth's regret for squared loss: $\lambda B^2 + dY^2 \ln(1 + \frac{TR^2}{\lambda d})$.
 ///
 /// For $\lVert \theta \rVert_2 \le B$ and targets in $[-Y, Y]$, `target_bound` being $Y$. The standard bound,
@@ -324,6 +346,45 @@ pub fn soba(
     let weighted = setting.k() / exploration * quadratic_sum;
     second_order_perceptron(eta_loss_sum, eta, regularization, setting.norm, weighted)
         + exploration * setting.rounds
+}
+
+/// SOBA's expected mistakes against the hinge loss: $h + \gamma T$, where $h$ solves
+/// $h = H + U\sqrt{2\frac K\gamma Q (X^2 h + a/2)}$.
+///
+/// For any comparator of Frobenius norm $U$ (`setting.norm`) and total multiclass hinge loss $H$, a fixed `exploration`
+/// $\gamma > 0$, `regularization` $a$, and `quadratic_sum` $Q$ as in [`soba`]. SOBA's Theorem 4 before $\gamma$ is chosen: its
+/// proof's $\eta \to 0$ of equation (5), with the sum of $\alpha\eta + \beta/\eta$ minimised as $2\sqrt{\alpha\beta}$, where the
+/// printed proof loses a factor $\sqrt2$ on the way and gains it back.
+pub fn soba_hinge(
+    setting: &Setting,
+    hinge_sum: f64,
+    regularization: f64,
+    exploration: f64,
+    quadratic_sum: f64,
+) -> f64 {
+    let slope = 2.0 * (setting.norm * setting.radius).powi(2) * setting.k() / exploration * quadratic_sum;
+    let extra = slope * regularization / (2.0 * setting.radius * setting.radius);
+    // (h - H)² = slope h + extra, solved for its larger root.
+    let half = 0.5 * slope;
+    hinge_sum + half + (half * half + slope * hinge_sum + extra).sqrt() + exploration * setting.rounds
+}
+
+/// SOBA's expected mistakes with adaptive exploration $\gamma_t = \min(1, \sqrt{K(1 + S_q)/t})$:
+/// $L_\eta + \frac{a\eta}{2-\eta}U^2 + (2 + 2c)\sqrt{TK(1 + Q)} + cK(1 + Q)$, $c = \frac{1}{\eta(2-\eta)}$.
+///
+/// SOBA's Theorem 5, with the constants of its Lemma 4; arguments as in [`soba`]. $Q$ is a bound of the expected sum, of
+/// which the root is concave.
+pub fn soba_adaptive(
+    setting: &Setting,
+    eta_loss_sum: f64,
+    eta: f64,
+    regularization: f64,
+    quadratic_sum: f64,
+) -> f64 {
+    let explored = setting.k() * (1.0 + quadratic_sum);
+    let weight = 1.0 / (eta * (2.0 - eta));
+    second_order_perceptron(eta_loss_sum, eta, regularization, setting.norm, explored)
+        + (2.0 + 2.0 * weight) * (setting.rounds * explored).sqrt()
 }
 
 /// The expected mistakes of SOBA by reduction beyond the comparator's total $\eta$-loss:

@@ -1,15 +1,141 @@
 //! What a learner's theorem promises about the rounds that it has learnt.
 
+use serde::{Deserialize, Serialize};
+
 use crate::bounds::Setting;
+use crate::example::Features;
+use crate::learner::{BanditLearner, OnlineLearner};
 use crate::problem::Problem;
 
 pub use crate::batch::comparator::Ball;
+
+/// What is promised, or the reason why nothing is, as part of a sentence: "the curvature is larger than any valid one".
+pub type Promise = Result<f64, String>;
+
+/// The rounds that a learner is judged by, and what happened in them that theorems do not allow for. Whoever shows a
+/// certificate or a bound asks for it here, so that it is shown only where it holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunFacts {
+    /// Labelled rounds that the learner is judged by.
+    pub rounds: u64,
+    /// Rounds that it had learnt before the first of them.
+    pub earlier: u64,
+    /// Labels that came after later rows had been predicted.
+    pub late: u64,
+    /// Rows whose norm was larger than the learner's radius.
+    pub beyond_radius: u64,
+    /// Rounds with an importance weight other than 1.
+    pub weighted: u64,
+    /// Least probability of every label, where a run mixed in more than the learner's own distribution; 0 for none.
+    pub floor: f64,
+    /// Models made one of different scalings, which no theorem is about.
+    pub merged_scalings: bool,
+}
+
+impl RunFacts {
+    /// Before the first round of a learner that has learnt `earlier` rounds.
+    pub fn new(earlier: u64) -> Self {
+        Self { earlier, ..Self::default() }
+    }
+
+    /// Takes note of the labelled round of row `x` with importance `weight`, for a learner of `problem`.
+    pub fn note(&mut self, problem: &Problem, x: Features<'_>, weight: f64) {
+        self.rounds += 1;
+        self.weighted += u64::from(weight != 1.0);
+        let beyond = problem.radius.is_some_and(|radius| is_beyond(x.norm_squared(), radius));
+        self.beyond_radius += u64::from(beyond);
+    }
+
+    /// Adds the rounds of `later`, which came after these.
+    pub fn extend(&mut self, later: &RunFacts) {
+        self.rounds += later.rounds;
+        self.late += later.late;
+        self.beyond_radius += later.beyond_radius;
+        self.weighted += later.weighted;
+        self.floor = self.floor.max(later.floor);
+        self.merged_scalings |= later.merged_scalings;
+    }
+
+    /// Why the rounds are none that a theorem is about, for a learner that has learnt `learnt` rounds in all.
+    fn void(&self, learnt: u64) -> Option<String> {
+        let known = learnt.saturating_sub(self.earlier);
+        if self.earlier > 0 {
+            let were = were(self.earlier, "round");
+            Some(format!("{were} learnt before this run, and the comparison is about this run alone"))
+        } else if self.late > 0 {
+            let labels = if self.late == 1 { "label" } else { "labels" };
+            Some(format!("{} {labels} came late, after later rows had been predicted", self.late))
+        } else if known < self.rounds {
+            let rounds = self.rounds - known;
+            Some(format!("the labels of {rounds} round{} have not come yet", if rounds == 1 { "" } else { "s" }))
+        } else if known > self.rounds {
+            Some(format!("{} learnt of which nothing is known", were(known - self.rounds, "round")))
+        } else if self.floor > 0.0 {
+            Some(format!("labels were drawn with an exploration floor of {}", self.floor))
+        } else if self.beyond_radius > 0 {
+            Some(format!("{} beyond the learner's radius", were(self.beyond_radius, "row")))
+        } else if self.merged_scalings {
+            Some("it was merged of models that had scaled their rows differently".to_owned())
+        } else {
+            None
+        }
+    }
+
+    /// What `learner`'s certificate promises of these rounds, for learners that keep one. Surrogates of weighted rounds stay
+    /// lower bounds, so that it survives weights.
+    pub fn certificate<L: OnlineLearner + ?Sized>(&self, learner: &L) -> Option<Promise> {
+        let certificate = learner.certificate()?;
+        Some(self.void(learner.rounds()).map_or(certificate, Err))
+    }
+
+    /// What `learner`'s theorem promises of these rounds, for learners that have one.
+    pub fn guarantee<'a, L: OnlineLearner + ?Sized>(&self, learner: &'a L) -> Option<Guarantee<'a>> {
+        Some(self.applied(learner.guarantee()?, learner.rounds()))
+    }
+
+    /// The same for a learner under bandit feedback.
+    pub fn bandit_guarantee<'a, L: BanditLearner + ?Sized>(&self, learner: &'a L) -> Option<Guarantee<'a>> {
+        Some(self.applied(learner.guarantee()?, learner.rounds()))
+    }
+
+    /// What `learner` promises of these rounds where abstaining costs `cost`, see [`OnlineLearner::abstention_bound`].
+    pub fn abstention_bound<L: OnlineLearner + ?Sized>(&self, learner: &L, cost: f64) -> Option<Promise> {
+        let bound = learner.abstention_bound(cost)?;
+        Some(self.void(learner.rounds()).map_or(bound, Err))
+    }
+
+    /// Without its bound, if the rounds are none that it is about.
+    fn applied<'a>(&self, guarantee: Guarantee<'a>, learnt: u64) -> Guarantee<'a> {
+        let weighted = || (self.weighted > 0).then(|| "rounds had importance weights".to_owned());
+        let Some(why) = self.void(learnt).or_else(weighted) else { return guarantee };
+        match guarantee {
+            Guarantee::Regret { ball, norm, bound } => {
+                Guarantee::Regret { ball, norm, bound: bound.and(Err(why)) }
+            }
+            Guarantee::SquaredRegret { norm, bound } => {
+                Guarantee::SquaredRegret { norm, bound: bound.and(Err(why)) }
+            }
+            Guarantee::Mistakes { norm, bound } => Guarantee::Mistakes { norm, bound: bound.and(Err(why)) },
+        }
+    }
+}
+
+/// "1 row was", "2 rows were".
+pub(crate) fn were(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun} was") } else { format!("{count} {noun}s were") }
+}
+
+/// Whether a row with this squared norm is beyond `radius`, rounding allowed for.
+pub(crate) fn is_beyond(norm_squared: f64, radius: f64) -> bool {
+    norm_squared.sqrt() > radius * (1.0 + 1e-9)
+}
 
 /// Comparators of learners that have no norm of their own: logits of the largest row are within $\pm$ this.
 const REFERENCE_LOGIT: f64 = 10.0;
 
 /// A theorem, applied to a learner as it stands. It is about streams that keep to the learner's radius, whose labels
-/// arrive before the next row.
+/// arrive before the next row: [`RunFacts`] knows whether they did.
 #[non_exhaustive]
 pub enum Guarantee<'a> {
     /// Total log loss minus that of the best linear predictor of a ball.
@@ -19,14 +145,14 @@ pub enum Guarantee<'a> {
         /// Its radius $B$.
         norm: f64,
         /// The bound after the rounds learnt, or why the theorem does not hold.
-        bound: Result<f64, String>,
+        bound: Promise,
     },
     /// Total squared loss minus that of the best $\theta$ with $\lVert\theta\rVert_2 \le$ `norm`.
     SquaredRegret {
         /// The radius $B$ of the ball.
         norm: f64,
         /// The bound after the rounds learnt, or why the theorem does not hold.
-        bound: Result<f64, String>,
+        bound: Promise,
     },
     /// Mistakes, expected ones for a learner that draws its labels, against *every* linear predictor.
     Mistakes {
@@ -38,10 +164,10 @@ pub enum Guarantee<'a> {
 }
 
 impl Guarantee<'_> {
-    /// The bound on the regret, if the theorem is about regret and holds.
-    pub fn regret_bound(&self) -> Option<f64> {
+    /// The bound on the regret, for theorems about regret.
+    pub fn regret_bound(&self) -> Option<Promise> {
         match self {
-            Guarantee::Regret { bound, .. } | Guarantee::SquaredRegret { bound, .. } => bound.clone().ok(),
+            Guarantee::Regret { bound, .. } | Guarantee::SquaredRegret { bound, .. } => Some(bound.clone()),
             Guarantee::Mistakes { .. } => None,
         }
     }
@@ -82,6 +208,21 @@ pub(crate) fn reference_norm(problem: &Problem) -> f64 {
 }
 
 /// `bound` if `holds`, else `why` it does not apply.
-pub(crate) fn provided(holds: bool, why: &str, bound: impl FnOnce() -> f64) -> Result<f64, String> {
+pub(crate) fn provided(holds: bool, why: &str, bound: impl FnOnce() -> f64) -> Promise {
     if holds { Ok(bound()) } else { Err(why.to_owned()) }
 }
+
+/// `promise` if `curvature` is at most `largest`, the largest with which surrogates are lower bounds of the loss: certificates
+/// and bounds rest on that.
+pub(crate) fn curved(curvature: f64, largest: f64, promise: impl FnOnce() -> Promise) -> Promise {
+    if curvature <= largest * (1.0 + 1e-9) {
+        promise()
+    } else {
+        Err(format!(
+            "the curvature {curvature:.4} is larger than any valid one: at most {largest:.4} was needed"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@
 //! when the learner is made. Programmer errors (a row of the wrong length) panic.
 
 use crate::example::{Batch, Features, Target};
-use crate::guarantee::Guarantee;
+use crate::guarantee::{Guarantee, Promise};
 use crate::parallel::Workers;
 use crate::prediction::{Decision, Prediction};
 use crate::problem::Problem;
@@ -59,7 +59,8 @@ pub trait OnlineLearner: Predictor {
         false
     }
 
-    /// What the learner's theorem promises about the rounds so far, for learners that have one.
+    /// What the learner's theorem promises about the rounds so far, for learners that have one. Whether the rounds are such
+    /// as the theorem is about is not the learner's to know: ask [`RunFacts::guarantee`](crate::guarantee::RunFacts::guarantee).
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         None
     }
@@ -69,9 +70,10 @@ pub trait OnlineLearner: Predictor {
         Vec::new()
     }
 
-    /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, for
-    /// learners that have one.
-    fn certificate(&self) -> Option<f64> {
+    /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, or why there is none;
+    /// `None` for learners that keep none. Whether the rounds are such as it is about is not the learner's to know: ask
+    /// [`RunFacts::certificate`](crate::guarantee::RunFacts::certificate).
+    fn certificate(&self) -> Option<Promise> {
         None
     }
 
@@ -136,7 +138,7 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         (**self).weights()
     }
 
-    fn certificate(&self) -> Option<f64> {
+    fn certificate(&self) -> Option<Promise> {
         (**self).certificate()
     }
 

@@ -42,33 +42,66 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<FolkloreDiag>(),
     Entry::full::<Aioli>(),
     Entry::full::<KernelAioli>(),
-    Entry::full::<Gaf>(),
+    Entry::full::<Gaf>().in_practice(
+        "regularization=1",
+        "on 2,000 rows of segment the log-loss is 1.94, which is that of guessing, and 0.42 with it",
+    ),
     Entry::full::<Vaw>(),
     Entry::full::<Ogd>(),
-    Entry::full::<Ons>(),
-    Entry::full::<OnsDiag>(),
+    Entry::full::<Ons>().in_practice(
+        "rate=0.3 regularization=1",
+        "on 2,000 rows of segment the log-loss is 1.95, which is that of guessing, and 0.74 with it",
+    ),
+    Entry::full::<OnsDiag>().in_practice(
+        "rate=0.3 regularization=1",
+        "on 2,000 rows of segment the log-loss is 1.95, which is that of guessing, and 0.79 with it",
+    ),
     Entry::full::<Ftrl>(),
     Entry::full::<Aggregating>(),
     Entry::full::<Perceptron>(),
     Entry::full::<SecondOrderPerceptron<FullMetric>>(),
     Entry::full::<SecondOrderPerceptron<DiagonalMetric>>(),
-    Entry::either::<Gaptron<Logistic>, BanditGaptron<Logistic>>(),
-    Entry::either::<Gaptron<Hinge>, BanditGaptron<Hinge>>(),
-    Entry::either::<Gaptron<Smooth>, BanditGaptron<Smooth>>(),
+    Entry::either::<Gaptron<Logistic>, BanditGaptron<Logistic>>().in_practice(
+        "rate=0.3",
+        "on 2,000 rows of segment 0.81 of the labels are wrong, and 0.18 with it",
+    ),
+    Entry::either::<Gaptron<Hinge>, BanditGaptron<Hinge>>().in_practice(
+        "rate=0.3",
+        "on 2,000 rows of segment 0.48 of the labels are wrong, and 0.17 with it",
+    ),
+    Entry::either::<Gaptron<Smooth>, BanditGaptron<Smooth>>().in_practice(
+        "rate=0.3",
+        "on 2,000 rows of segment 0.59 of the labels are wrong, and 0.16 with it",
+    ),
     Entry::bandit::<Banditron>(),
     Entry::bandit::<Newtron<FullLeader>>(),
     Entry::bandit::<Newtron<DiagonalLeader>>(),
     Entry::bandit::<Soba<FullMetric>>(),
-    Entry::bandit::<Soba<DiagonalMetric>>(),
+    Entry::bandit::<Soba<DiagonalMetric>>().in_practice(
+        "exploration=0.2",
+        "on 2,000 rows of segment every label is drawn at random and 0.86 are wrong, and 0.53 with it",
+    ),
     Entry::bandit::<SobaReduction>(),
     Entry::bandit::<Confidit<FullRidge>>(),
     Entry::bandit::<Confidit<DiagonalRidge>>(),
-    Entry::bandit::<BanditReduction>(),
+    Entry::bandit::<BanditReduction>().in_practice(
+        "exploration=0.3",
+        "on 2,000 rows of segment every label is drawn at random and 0.85 are wrong, and 0.66 with it",
+    ),
     Entry::bandit::<Exp4>(),
     Entry::full::<AdaBoostOlm>(),
     Entry::experts::<AdaHedge>(),
     Entry::experts::<AdaHedgeAbstain>(),
 ];
+
+/// What to do where the theorem's defaults are too careful to be seen learning on streams of ordinary length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Practice {
+    /// Settings that work on standardised data, `name=value` with spaces between them. The theorem does not hold for them.
+    pub settings: &'static str,
+    /// What was measured.
+    pub why: &'static str,
+}
 
 /// A learner, or why it cannot be made.
 type Made = Result<AnyModel, ParamError>;
@@ -87,6 +120,8 @@ pub struct Entry {
     pub feedback: Feedback,
     /// What the names of a wrapped learner's parameters begin with, see [`Params::PREFIX`].
     pub prefix: Option<&'static str>,
+    /// For learners whose theorem's defaults are of little use: settings that work.
+    pub practice: Option<Practice>,
     make: fn(&Values, Problem, u64) -> Made,
     make_experts: Option<fn(&Values, Problem, u64) -> MadeExperts>,
     check_names: fn(&Values) -> Result<(), ParamError>,
@@ -159,6 +194,7 @@ impl Entry {
             params: L::Params::FIELDS,
             feedback: Feedback::Full,
             prefix: L::Params::PREFIX,
+            practice: None,
             make: |_, _, _| unreachable!("replaced by whoever knows the feedback"),
             make_experts: None,
             check_names: |values| L::Params::from_values(L::ABOUT.name, values).map(drop),
@@ -167,6 +203,11 @@ impl Entry {
             },
             scale_free: |values| Ok(L::scale_free(&L::Params::from_values(L::ABOUT.name, values)?)),
         }
+    }
+
+    /// The same with settings that work where the defaults do not, and what was measured.
+    const fn in_practice(self, settings: &'static str, why: &'static str) -> Self {
+        Self { practice: Some(Practice { settings, why }), ..self }
     }
 
     /// Makes a learner for `problem` with the parameters `values`, of the kind of feedback that they ask for; names

@@ -118,7 +118,7 @@ fn aioli() {
                 let regret = play(&mut learner, stream).regret(2, Ball::Euclidean, norm);
                 let Some(Curvature::Value(kappa)) = learner.params().curvature else { panic!("resolved") };
                 let bound = bounds::aioli_curvature(&setting(2, d, norm), 1.0 / (norm * norm), kappa);
-                let certificate = learner.certificate().expect("has one");
+                let certificate = learner.certificate().expect("has one").expect("holds");
                 let what = format!("{stream:?}, d = {d}, B = {norm}, {curvature:?}");
                 assert_chain(&what, &[regret, certificate, bound]);
                 if curvature == Curvature::Paper {
@@ -146,7 +146,7 @@ fn kernel_aioli() {
             let (setting, lambda) = (setting(2, d, norm), 1.0 / (norm * norm));
             let own = bounds::aioli_log_det(&setting, lambda, kappa, learner.log_det());
             let closed = bounds::aioli_curvature(&setting, lambda, kappa);
-            let certificate = learner.certificate().expect("has one");
+            let certificate = learner.certificate().expect("has one").expect("holds");
             assert_chain(&format!("{stream:?}, d = {d}, B = {norm}"), &[regret, certificate, own, closed]);
         }
     }
@@ -167,7 +167,7 @@ fn gaf() {
             let problem = Problem::new(k, d).with_radius(1.0);
             let mut learner = Gaf::new(params, problem, 4).expect("valid");
             let regret = play(&mut learner, stream).regret(k, Ball::Frobenius, norm);
-            let certificate = learner.certificate().expect("has one");
+            let certificate = learner.certificate().expect("has one").expect("holds");
             let what = format!("{stream:?}, K = {k}, d = {d}, B = {norm}, {regularization:?}");
             assert_chain(&what, &[regret, certificate]);
             if regularization.is_none() {
@@ -244,7 +244,7 @@ fn vaw() {
             let best: f64 = rows.iter().map(|(x, y)| (Features::Dense(x).dot(&theta) - y).powi(2)).sum();
             let lambda = learner.params().regularization.expect("resolved");
             let bound = bounds::vaw(&setting(2, d, norm), lambda, TARGET_BOUND);
-            let certificate = learner.certificate().expect("has one");
+            let certificate = learner.certificate().expect("has one").expect("holds");
             let what = format!("{stream:?}, d = {d}, B = {norm}");
             assert_chain(&what, &[total - best, certificate, bound]);
         }

@@ -94,6 +94,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
          are not in the paper's figure.",
         if config.seeds == 1 { "one seed".to_owned() } else { format!("{} seeds", config.seeds) }
     ));
+    if outcome.claims.iter().any(|claim| !claim.holds) {
+        notes.push(NOT_REPRODUCED.to_owned());
+    }
     outcome.notes = notes;
     outcome.figure.title = "Bandit learners: error by exploration rate, and over time".to_owned();
     outcome.figure.columns = 2;
@@ -153,10 +156,26 @@ fn claims(set: &str, swept: &[Swept], classes: usize, config: &Config) -> Vec<Cl
             let says = "SynSep: soba-diag has a long phase of many errors (its error after 10^4 rows)";
             claims.push(Claim::between(says, early(soba), 0.3, 0.8));
         }
+        "Covtype" => {
+            let says = "Covtype: soba-diag is below the Perceptron, which sees the truth (error over the Perceptron's)";
+            claims.push(Claim::at_most(says, soba.best().1 / perceptron, 1.0));
+        }
+        _ if set.starts_with("Reuters4") => {
+            let says = format!("{set}: soba-diag is below Banditron (error over Banditron's)");
+            claims.push(Claim::at_most(says, soba.best().1 / banditron.best().1, 1.0));
+        }
         _ => {}
     }
     claims
 }
+
+/// Why two claims of the paper's section 5 do not come out, as far as that could be found.
+const NOT_REPRODUCED: &str = "`soba-diag` being below the Perceptron on Covtype, and below Banditron on Reuters4, are claims of the paper's section 5. Neither comes out here. \
+     On Covtype the reason seems to be the scale of the columns: with features in [0, 1], as LIBSVM publishes them, even the diagonal second-order \
+     Perceptron, which sees the truth, loses to the Perceptron (0.4292 to 0.3909). With the columns standardised (`noregret run --scale standard`, all \
+     581,012 rows shuffled, one seed) the claim holds: `soba-diag` 0.3695 at 2^-7 and 0.3762 at 2^-6, the Perceptron 0.3832, Banditron 0.424 at 2^-5. The paper does not \
+     say how its features were scaled. On Reuters4 the rows are 23,428 of the paper's 665,265, and `soba-diag` spends many of them on its first phase: over the \
+     last 5,000 (one seed, --scale none) it errs in 0.1318 at 2^-4 and Banditron in 0.1326 at 2^-16. Columns and orders of rows that are not ours to know may play a part in both.";
 
 /// What the paper could not run: SOBA with its full matrix, beside the diagonal, on the first rows.
 fn full_matrix(

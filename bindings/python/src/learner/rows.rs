@@ -56,13 +56,14 @@ impl Learner {
     /// Learns one checked row. What was predicted for it last is not computed again.
     pub(crate) fn learn_checked(&self, inner: &mut Inner, x: Features<'_>, target: Target<'_>) -> Done<()> {
         let mut spare = self.take_spare(&*inner.learner);
-        let Inner { learner, encoder, example, state, .. } = inner;
+        let Inner { learner, encoder, example, state, facts, .. } = inner;
         encoder.encode_features(x, example).expect("rows are checked before");
         if spare.state != Some(*state) || spare.example.features() != example.features() {
             learner.predict(example.features(), &mut spare.prediction);
         }
         let finite = spare.prediction.is_finite();
         if finite && target.weight > 0.0 {
+            facts.note(learner.problem(), example.features(), target.weight);
             learner.update(example.features(), target, &spare.prediction);
             *state += 1;
         }

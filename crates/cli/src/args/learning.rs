@@ -35,7 +35,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
     /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on rows like these
-    /// exceeds that of the best linear predictor by at most (regret bound) / rounds
+    /// exceeds that of the best linear predictor by at most (regret bound) / rounds, if rows are i.i.d. and not scaled by those before
+    /// them (--scale none or unit)
     #[arg(long, value_name = "FILE", conflicts_with = "load")]
     pub(crate) batch_model: Option<PathBuf>,
     /// How many states --batch-model draws; it predicts with their average

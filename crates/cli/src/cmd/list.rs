@@ -5,7 +5,7 @@ use std::io::Write;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use noregret::learner::{Classes, Feedback};
-use noregret::registry::{ALGORITHMS, Entry, find};
+use noregret::registry::{ALGORITHMS, Entry, Practice, find};
 
 use crate::args::ListArgs;
 use crate::failure::Failure;
@@ -47,7 +47,14 @@ fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
         let about = entry.about;
         table.add_row([about.name, about.summary, about.cost, about.memory]);
     }
-    writeln!(out, "{}\n\n`noregret list NAME` explains a learner and its parameters.", table.trim_fmt())
+    writeln!(out, "{}\n", table.trim_fmt())?;
+    writeln!(out, "Defaults are the theorem's. These are too careful for streams of ordinary length; what works:\n")?;
+    for entry in entries {
+        if let Some(practice) = entry.practice {
+            writeln!(out, "{:<18} {}", entry.about.name, as_options(practice))?;
+        }
+    }
+    writeln!(out, "\n`noregret list NAME` explains a learner and its parameters.")
 }
 
 fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
@@ -60,7 +67,10 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         ("memory", about.memory.to_owned()),
         ("learns from", accepts(entry)),
         ("is told", feedback(entry).1.to_owned()),
-    ] {
+    ]
+    .into_iter()
+    .chain(entry.practice.map(|practice| ("in practice", in_practice(practice))))
+    {
         writeln!(out, "{subject:<12} {what}")?;
     }
     writeln!(out, "\nParameters, given as --set name=value:\n")?;
@@ -69,6 +79,16 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         table.add_row([param.name.to_owned(), plain(&param.summary()), param.default.to_owned()]);
     }
     writeln!(out, "{}", table.trim_fmt())
+}
+
+/// Settings as they are typed.
+pub(crate) fn as_options(practice: Practice) -> String {
+    practice.settings.split(' ').map(|setting| format!("--set {setting}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The sentence on a learner whose theorem's defaults are too careful.
+pub(crate) fn in_practice(practice: Practice) -> String {
+    format!("the defaults are too careful: {}; {} works, without guarantee", practice.why, as_options(practice))
 }
 
 /// What it is told of a round, in a word and in words.
@@ -118,6 +138,7 @@ fn json(entry: &Entry) -> serde_json::Value {
         "name": about.name, "summary": about.summary, "paper": about.paper.key, "place": about.paper.place,
         "guarantee": about.guarantee, "time": about.cost, "memory": about.memory, "learns_from": accepts(entry),
         "feedback": feedback(entry).0,
+        "practice": entry.practice.map(|practice| practice.settings),
         "parameters": params,
     })
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use noregret::algorithm::{AnyModel, BanditModel, Forecast, Model};
 use noregret::batch::online_to_batch::{Average, OnlineToBatch};
-use noregret::guarantee::Guarantee;
+use noregret::guarantee::{Promise, RunFacts};
 use noregret::learner::OnlineLearner;
 use noregret::model::Archive;
 use noregret::open_classes::OpenClasses;
@@ -16,7 +16,6 @@ use noregret_stream::decisions::file::{LogFile, LogFileError};
 use noregret_stream::decisions::log::{LogWriter, Start};
 use noregret_stream::encode::examples::{Examples, ReadExamples};
 use noregret_stream::run::bandit::{Play, run_bandit_as};
-use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::threads::workers;
 use noregret_stream::run::{Outcome, RunError, RunOptions, Sink};
@@ -33,7 +32,7 @@ use crate::args::RunArgs;
 use crate::choices::CalibrationOf;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
-use crate::note::{counted_past, note, note_bad_rows};
+use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, open};
 use crate::plan::{Plan, RunPlan};
 use crate::progress::{Mode, Progress, Total, as_json};
@@ -57,9 +56,28 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     if let Some(batch) = &plan.batch_model {
         check_target("--batch-model", &batch.path)?;
     }
-    let Opened { mut learner, encoder, reader, rows, open_classes, seed, generator, continues, decisions } =
-        open(plan)?;
+    let Opened {
+        mut learner,
+        mut encoder,
+        reader,
+        rows,
+        open_classes,
+        seed,
+        generator,
+        continues,
+        facts,
+        decisions,
+    } = open(plan)?;
     check_options(plan, &learner, &encoder)?;
+    let scaling = encoder.scaler.scaling();
+    if plan.batch_model.is_some() && scaling.adapts() {
+        if plan.stream.mode == Mode::Table {
+            note(format_args!(
+                "noregret: --batch-model: with --scale {scaling} what is learnt of a row depends on the rows before it: nothing is promised of the loss on rows to come; --scale none or unit keeps the promise"
+            ));
+        }
+        encoder.scaler.keep_drawn(seed);
+    }
     if open_classes {
         check_open_classes(plan)?;
     }
@@ -91,6 +109,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     let session = Session {
         plan,
         open_classes,
+        facts,
         options: stream.run_options(about.forecast, size.is_none(), seed),
         examples: ReadExamples::new(
             Box::new(watched),
@@ -146,6 +165,8 @@ impl Sink for Observers {
 struct Session<'a> {
     plan: &'a RunPlan,
     open_classes: bool,
+    /// Of the rounds that a loaded learner has learnt before.
+    facts: RunFacts,
     options: RunOptions,
     examples: ReadExamples,
     observers: Observers,
@@ -244,20 +265,25 @@ impl Session<'_> {
         let Learnt { learner, score, average, first_appearances, generator } = learnt;
         let (plan, about) = (self.plan, learner.about());
         let (mode, window) = (plan.stream.mode, plan.stream.window);
-        let certificate = match &learner {
-            AnyModel::Full(learner) => learner.certificate(),
-            AnyModel::Bandit(_) => None,
+        // What is kept back for classes that are new is no part of the learner's own theorem.
+        let (certificate, bound) = match &learner {
+            AnyModel::Full(learner) if !self.open_classes => {
+                let bound = score.facts.guarantee(learner.as_ref());
+                (score.facts.certificate(learner.as_ref()), bound.and_then(|bound| bound.regret_bound()))
+            }
+            AnyModel::Full(_) | AnyModel::Bandit(_) => (None, None),
         };
-        self.observers.progress.finish(&score, certificate, learner.weights()).map_err(Failure::output)?;
+        (self.observers.progress.finish(&score, certificate.clone(), learner.weights()))
+            .map_err(Failure::output)?;
         let seconds = self.observers.progress.seconds();
         if score.rounds() == 0 {
             let data = plan.stream.source.name();
             return Err(Failure::data(format!("{data}: no labelled row was learnt from")));
         }
-        let certified = self.certified(&learner, certificate)?;
+        let certified = self.certified(&learner, &score.facts, certificate.clone())?;
         let abstention = match (&self.observers.abstention, &learner) {
             (Some(abstention), AnyModel::Full(learner)) => {
-                Some(abstention_report(abstention, learner.as_ref(), plan.stream.delay))
+                Some(abstention_report(abstention, learner.as_ref(), &score.facts))
             }
             _ => None,
         };
@@ -294,12 +320,7 @@ impl Session<'_> {
                 labels: &examples.encoder.labels,
                 record: self.observers.record.as_ref(),
                 certificate,
-                bound: match &learner {
-                    AnyModel::Full(learner) => {
-                        learner.guarantee().and_then(|guarantee| guarantee.regret_bound())
-                    }
-                    AnyModel::Bandit(_) => None,
-                },
+                bound,
                 weights: learner.weights(),
             })?;
         }
@@ -314,13 +335,17 @@ impl Session<'_> {
         };
         let schema = self.examples.reader.schema();
         if let (Some(batch), Some(average)) = (&plan.batch_model, average) {
-            let (encoder, schema) = (self.examples.encoder.clone(), schema.clone());
+            let (mut encoder, schema) = (self.examples.encoder.clone(), schema.clone());
+            if let Some(scaler) = encoder.scaler.take_drawn() {
+                encoder.scaler = scaler;
+            }
             let predictor = Forecaster::Average(average);
             write(Frozen { predictor, encoder, schema }.archive(), &batch.path)?;
         }
         if let Some(path) = &plan.save {
             let encoder = self.examples.encoder;
-            write(Saved { learner, encoder, schema, generator }.archive(), path)?;
+            self.facts.extend(&score.facts);
+            write(Saved { learner, encoder, schema, generator, facts: self.facts }.archive(), path)?;
         }
         summary.seconds = Some(seconds);
         summary.rows_per_second = Some(score.rounds() as f64 / seconds);
@@ -335,30 +360,34 @@ impl Session<'_> {
     }
 
     /// Holds the learner to its theorem, if that was asked for.
-    fn certified(&self, learner: &AnyModel, certificate: Option<f64>) -> Result<Option<Certified>, Failure> {
+    fn certified(
+        &self,
+        learner: &AnyModel,
+        facts: &RunFacts,
+        certificate: Option<Promise>,
+    ) -> Result<Option<Certified>, Failure> {
         let Some(record) = &self.observers.record else { return Ok(None) };
-        let (about, stream) = (learner.about(), &self.plan.stream);
-        let (delay, floor) = (stream.delay, stream.exploration_floor);
-        let void = match self.examples.encoder.large_rows {
-            _ if !delay.is_none() => Some(format!("labels were {}", delay.describe())),
-            _ if floor > 0.0 => Some(format!("labels were drawn with an exploration floor of {floor}")),
-            0 => None,
-            rows => Some(format!("{} beyond the learner's radius", counted_past(rows, "row"))),
-        };
+        let about = learner.about();
         let theorem = format!("{}, {}: {}", about.paper.key, about.paper.place, about.guarantee);
-        let guarantee = guarantee(learner).expect("asked for before the run");
-        let certified = record.certify(guarantee, theorem, certificate, void);
-        certified.map(Some).map_err(|error| Failure::data(format!("--certify: {error}")))
+        let guarantee = match learner {
+            AnyModel::Full(learner) => facts.guarantee(learner.as_ref()),
+            AnyModel::Bandit(learner) => facts.bandit_guarantee(learner.as_ref()),
+        };
+        let certified = record.certify(guarantee.expect("asked for before the run"), theorem, certificate);
+        let mut certified = certified.map_err(|error| Failure::data(format!("--certify: {error}")))?;
+        let scaling = self.examples.encoder.scaler.scaling();
+        if scaling.adapts() {
+            // The scale of a column moves on, and no linear predictor of the raw rows moves with it.
+            certified.comparator += &format!(", of rows scaled as they were when they came (--scale {scaling})");
+        }
+        Ok(Some(certified))
     }
 }
 
 /// What abstaining came to, and what was promised of it.
-fn abstention_report(abstention: &Abstention, learner: &dyn Model, delay: Lateness) -> Report {
+fn abstention_report(abstention: &Abstention, learner: &dyn Model, facts: &RunFacts) -> Report {
     let mut report = abstention.report();
-    match learner.abstention_bound(report.asked) {
-        Some(_) if !delay.is_none() => {
-            report.guarantee = format!("none: labels were {}", delay.describe());
-        }
+    match facts.abstention_bound(learner, report.asked) {
         Some(Ok(bound)) => {
             let paper = &learner.about().paper;
             report.guarantee = format!(
@@ -370,14 +399,6 @@ fn abstention_report(abstention: &Abstention, learner: &dyn Model, delay: Latene
         None => {}
     }
     report
-}
-
-/// The theorem of a learner as it stands.
-fn guarantee(learner: &AnyModel) -> Option<Guarantee<'_>> {
-    match learner {
-        AnyModel::Full(learner) => learner.guarantee(),
-        AnyModel::Bandit(learner) => learner.guarantee(),
-    }
 }
 
 /// Tells in which files the run left something.

@@ -143,6 +143,43 @@ fn a_replay_is_the_run() {
 }
 
 /// Numbered and named columns, categories, classes and columns that come up on the way, hashes, compression.
+/// A number in a row, or an answer, is changed: the replay does not go on as if nothing were.
+#[test]
+fn a_changed_feature_or_answer_is_found() {
+    let folder = Folder::with("a.svm", libsvm(&rows(90, 3, 4)));
+    for learner in LEARNERS {
+        folder.run(&format!("run a.svm --quiet --learner {learner} --log log.ndjson")).succeeded();
+        let lines: Vec<serde_json::Value> = String::from_utf8(folder.read("log.ndjson"))
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let answered = |reward: f64| move |line: &serde_json::Value| line["reward"] == reward;
+        // In the second half, where something is known already; right answers are what every learner learns from.
+        let right = 30 + lines[30..].iter().position(answered(1.0)).unwrap();
+        let changed = |change: &dyn Fn(&mut serde_json::Value)| {
+            let mut lines = lines.clone();
+            change(&mut lines[right]);
+            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            folder.write("changed.ndjson", text);
+            folder.run("replay changed.ndjson --save m")
+        };
+        let found = "the decision is not the learner's: lines are missing, changed or out of order";
+        changed(&|_| {}).succeeded();
+        changed(&|line| line["reward"] = 0.0.into()).complained(2, found);
+        changed(&|line| {
+            let x = &mut line["x"];
+            let first = if let Some(map) = x.as_object_mut() {
+                map.values_mut().next()
+            } else {
+                x.as_array_mut().and_then(|list| list.first_mut())
+            };
+            *first.unwrap() = 0.015625.into();
+        })
+        .complained(2, found);
+    }
+}
+
 #[test]
 fn whatever_the_data_a_replay_is_the_run() {
     let text = libsvm(&rows(240, 3, 4));

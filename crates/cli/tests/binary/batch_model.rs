@@ -22,8 +22,8 @@ fn error_rate(folder: &Folder, model: &str) -> f64 {
 #[test]
 fn an_average_predicts_and_learns_no_more() {
     let folder = folder();
-    let plain = folder.run("run a.svm --quiet --save plain").succeeded().stdout;
-    let ran = folder.run("run a.svm --quiet --save last --batch-model batch --snapshots 5").succeeded();
+    let plain = folder.run("run a.svm --quiet --save plain --scale unit").succeeded().stdout;
+    let ran = folder.run("run a.svm --quiet --save last --batch-model batch --snapshots 5 --scale unit").succeeded();
     let score = |text: &str| text.lines().filter(|line| !line.starts_with("seconds")).collect::<String>();
     assert_eq!(score(&ran.stdout), score(&plain), "drawing changes nothing");
     assert_eq!(folder.read("last"), folder.read("plain"));
@@ -35,10 +35,36 @@ fn an_average_predicts_and_learns_no_more() {
     let sentence = "batch: the model file holds an average of snapshots, which predicts and learns no more";
     folder.run("run a.svm --quiet --load batch").failed(2, sentence);
     // The same seed draws the same.
-    folder.run("run a.svm --quiet --batch-model again --snapshots 5").succeeded();
-    folder.run("run a.svm --quiet --batch-model other --snapshots 5 --seed 1").succeeded();
+    folder.run("run a.svm --quiet --batch-model again --snapshots 5 --scale unit").succeeded();
+    folder.run("run a.svm --quiet --batch-model other --snapshots 5 --scale unit --seed 1").succeeded();
     assert_eq!(folder.read("batch"), folder.read("again"));
     assert_ne!(folder.read("batch"), folder.read("other"));
+}
+
+/// The file of one snapshot is the run up to it: learner, scaling and all.
+#[test]
+fn a_snapshot_has_the_scaling_of_its_time() {
+    let folder = folder();
+    let rest = "--learner folklore --scale standard --seed";
+    for seed in 0..3 {
+        let ran = folder.run(&format!("run a.svm --batch-model one {rest} {seed}")).succeeded();
+        assert!(ran.stderr.contains("nothing is promised of the loss on rows to come"), "{}", ran.stderr);
+        let rounds = folder.run("inspect one --json").succeeded().objects().remove(0)["rounds"].as_u64().unwrap();
+        let archive = |name: &str| noregret::model::Archive::from_bytes(&folder.read(name)).unwrap();
+        let drawn = archive("one");
+        let rows = drawn.tensor("scaling/rows").unwrap().clone();
+        // The row before which the state was taken has been scaled already.
+        folder.run(&format!("run a.svm --quiet --limit {} --save there {rest} {seed}", rounds + 1)).succeeded();
+        let there = archive("there");
+        assert_eq!(rows, *there.tensor("scaling/rows").unwrap());
+        for name in ["scaling/first", "scaling/second"] {
+            assert_eq!(drawn.tensor(name).unwrap(), there.tensor(name).unwrap(), "{name}");
+        }
+    }
+    folder.run(&format!("run a.svm --quiet --batch-model more --snapshots 2 {rest} 1")).failed(
+        1,
+        "--snapshots 2: must be 1 with --scale standard, whose states of different times scale a row differently; or --scale none or unit",
+    );
 }
 
 #[test]

@@ -62,26 +62,84 @@ fn mistakes_stay_below_their_bound() {
 }
 
 #[test]
-fn a_bound_that_does_not_hold_is_not_shown() {
-    let folder = folder(3);
-    for (arguments, why) in [
+fn what_does_not_hold_is_not_shown() {
+    let folder = folder(2);
+    folder.run("run a.svm --learner folklore --save m").succeeded();
+    folder.run("run a.svm --learner gaf --save g").succeeded();
+    // Both: why neither is shown. Otherwise the certificate stands.
+    for (arguments, why, both) in [
+        ("--learner folklore --set curvature=paper --set norm=0.3", "is larger than any valid one", true),
+        ("--learner aioli --set curvature=5", "is larger than any valid one", true),
+        ("--learner gaf --set curvature=5", "is larger than any valid one", true),
         (
-            "--learner folklore --set curvature=paper --set norm=0.1",
-            "the curvature is larger than any valid one",
+            "--learner kernel-aioli --set kernel=linear --set curvature=5",
+            "is larger than any valid one",
+            true,
         ),
-        ("--learner ogd --set rate=0.1", "the rate is not the theorem's"),
-        ("--learner folklore --delay 3", "labels were delayed by 3 rounds"),
-        ("--learner folklore --set radius=0.5", "rows were beyond the learner's radius"),
+        ("--learner kernel-aioli --set kernel=linear --set radius=0.01", "beyond the learner's radius", true),
+        ("--learner ogd --set rate=0.1", "the rate is not the theorem's", false),
+        ("--learner gaf --set regularization=0.1", "the default curvature and regularization", false),
+        ("--learner folklore --delay 1000", "599 labels came late", true),
+        ("--learner folklore --delay uniform:3", "labels came late", true),
+        ("--learner folklore --set radius=0.5", "rows were beyond the learner's radius", true),
+        ("--load m", "600 rounds were learnt before this run", true),
+        ("--load g", "600 rounds were learnt before this run", true),
+        ("--learner bandit-reduction --delay 3", "labels came late", true),
+        ("--learner bandit-reduction --exploration-floor 0.1", "an exploration floor of 0.1", true),
     ] {
         let summary = folder.summary(&format!("a.svm --certify {arguments}"));
-        assert!(summary.get("bound").is_none() && summary.get("certificate").is_none(), "{summary}");
+        assert!(summary.get("bound").is_none(), "{summary}");
         let said = summary["no_bound_because"].as_str().unwrap();
         assert!(said.contains(why), "{said}");
+        let no_certificate = summary.get("no_certificate_because").and_then(Value::as_str);
+        assert!(!both || summary.get("certificate").is_none(), "{arguments}: {summary}");
+        assert!(
+            !both || arguments.contains("bandit") || no_certificate.is_some_and(|said| said.contains(why))
+        );
+        // Nor on the page, nor live.
+        if arguments.contains("bandit") {
+            continue;
+        }
+        folder.run(&format!("run a.svm --quiet --report r.html {arguments}")).succeeded();
+        let page = String::from_utf8(folder.read("r.html")).unwrap();
+        let said = |what: &str| {
+            let (_, rest) = page.split_once(&format!("No {what} is shown: "))?;
+            Some(rest.split_once('.').unwrap().0.contains(&why.replace('\'', "&#39;")) || rest.contains(why))
+        };
+        assert_eq!(said("bound"), Some(true), "{arguments}");
+        assert_eq!(said("certificate"), both.then_some(true), "{arguments}");
+        let live = folder.run(&format!("run a.svm --certificates {arguments}")).succeeded().stderr;
+        let void = live.lines().find(|line| line.starts_with("The certificate is void: "));
+        assert_eq!(void.is_some_and(|line| line.contains(why)), both, "{arguments}: {live}");
     }
     folder.run("run a.svm --certify --learner ons-diag").failed(
         1,
         "--certify: ons-diag has no theorem to be held to: none: the theorem is about the full matrix",
     );
+}
+
+/// Weights void the closed form and leave the certificate.
+#[test]
+fn weights_leave_the_certificate() {
+    let folder = Folder::new();
+    let rows: String = (0..40).map(|row| format!("{},{},{}\n", row % 7, row % 2, 1 + row % 3)).collect();
+    folder.write("w.csv", &format!("x,label,weight\n{rows}"));
+    let summary = folder.summary("w.csv --label label --certify --learner folklore");
+    assert_eq!(summary["no_bound_because"], "rounds had importance weights");
+    assert!(number(&summary, "regret") <= number(&summary, "certificate"), "{summary}");
+}
+
+#[test]
+fn bounds_stand_beside_trivial_ones() {
+    let folder = folder(3);
+    let summary = folder.summary("a.svm --certify --learner folklore");
+    assert!((number(&summary, "trivial_bound") - 600.0 * 3f64.ln()).abs() < 1e-9);
+    let summary = folder.summary("a.svm --certify --learner perceptron");
+    assert_eq!(number(&summary, "trivial_bound"), 600.0);
+    for (learner, bites) in [("folklore --set norm=3", true), ("ons --set norm=3", false)] {
+        let shown = folder.run(&format!("run a.svm --certify --learner {learner}")).succeeded().stdout;
+        assert_eq!(shown.contains("it says nothing here"), !bites, "{shown}");
+    }
 }
 
 #[test]

@@ -84,6 +84,8 @@ pub struct BanditGaptron<L> {
     largest: f64,
     /// $\eta_t$; the largest number before the first row that is not 0.
     falling_rate: f64,
+    /// $\sum_t \gamma_t$.
+    explored: f64,
     step: Vec<f64>,
     loss: PhantomData<L>,
 }
@@ -161,6 +163,7 @@ impl<L: Loss> Algorithm for BanditGaptron<L> {
             rounds: 0,
             largest: 0.0,
             falling_rate: f64::MAX,
+            explored: 0.0,
             step: vec![0.0; k],
             problem,
             loss: PhantomData,
@@ -198,6 +201,7 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
 
     fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
         self.rounds += 1;
+        self.explored += taken.exploration;
         if self.rate.is_none() {
             let (k, radius) = (self.problem.classes, self.radius(x));
             if radius > 0.0 {
@@ -249,7 +253,10 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
             (Exploration::Rate(_), Some(_), Some(_)) => {
                 Err("the rate is larger than the theorem's".to_owned())
             }
-            _ => Err("rates fall with the rounds; the sum of the bound is not kept".to_owned()),
+            (_, _, None) => Ok(Box::new(move |u| {
+                L::total(u) + bounds::gaptron_any_horizon(k, self.norm, self.falling_rate, self.explored)
+            })),
+            _ => Err("it needs the default rate where exploration is adaptive or the radius is not known".to_owned()),
         };
         Some(Guarantee::Mistakes { norm, bound })
     }
@@ -260,6 +267,7 @@ impl<L: Loss> State for BanditGaptron<L> {
         let mut tensors = Vec::from(self.weights.tensors());
         tensors.push(Tensor::number("largest_norm", &mut self.largest));
         tensors.push(Tensor::number("falling_rate", &mut self.falling_rate));
+        tensors.push(Tensor::number("explored", &mut self.explored));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
     }

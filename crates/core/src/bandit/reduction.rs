@@ -38,12 +38,13 @@
 //!
 //! That of the base learner, which learns in about $\gamma T/K$ rounds.
 
+use std::f64::consts::SQRT_2;
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
+use crate::guarantee::{Ball, Guarantee, MistakeBound, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, Feedback};
 use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, read};
 use crate::prediction::{Decision, Prediction};
@@ -264,8 +265,12 @@ impl BanditLearner for BanditReduction {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let base = self.base.about().name;
         let (norm, bound) = match self.base.guarantee() {
-            // Whoever is in the Frobenius ball is in the other ones, too.
-            Some(Guarantee::Regret { ball: Some(_), norm, bound }) => (norm, bound),
+            // The difference of two rows is up to √2 larger than the matrix.
+            Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound }) => (norm / SQRT_2, bound),
+            // Whoever is in the Frobenius ball has rows in it, too.
+            Some(Guarantee::Regret { ball: Some(Ball::Frobenius | Ball::Rows), norm, bound }) => {
+                (norm, bound)
+            }
             Some(_) => (
                 f64::NAN,
                 Err(format!("{base}, the base learner, competes with others than linear predictors")),

@@ -7,7 +7,7 @@
 //! ## Reference
 //!
 //! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with
-//! Õ(√T) Regret*, ICML 2017: Algorithm 1, Theorems 2 and 5. `references.bib`: `beygelzimer2017soba`; theory:
+//! Õ(√T) Regret*, ICML 2017: Algorithm 1, Theorems 2, 4 and 5. `references.bib`: `beygelzimer2017soba`; theory:
 //! bandit 2.1, 2.3, 2.4.
 //!
 //! ## Symbols
@@ -29,10 +29,10 @@
 //! $$ n = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m \ge 0; \qquad A \mathrel{+}= n z z^\top, \quad
 //!    \theta \mathrel{-}= n g. \tag{3} $$
 //!
-//! For a fixed $\gamma$, every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with
-//! $L_\eta$ its total $\eta$-loss,
-//! $\mathbb{E}M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{K}{\gamma\eta(2-\eta)}\mathbb{E}S_q + \gamma T$,
-//! and $S_q \le dK\ln(1 + 2X^2T/(adK))$. The learner knows neither $\eta$ nor $U$.
+//! For a fixed $\gamma$, every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with $L_\eta$ its total
+//! $\eta$-loss, $\mathbb{E}M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{K}{\gamma\eta(2-\eta)}\mathbb{E}S_q +
+//! \gamma T$, and $S_q \le dK\ln(1 + 2X^2T/(adK))$. The learner knows neither $\eta$ nor $U$. Theorem 4 is the like against the hinge
+//! loss, Theorem 5 for adaptive $\gamma_t$: [`crate::bounds::soba_hinge`], [`crate::bounds::soba_adaptive`].
 //!
 //! ## Deviations
 //!
@@ -56,7 +56,7 @@ use crate::guarantee::{Guarantee, MistakeBound, reference_norm, setting};
 use crate::kernel::exploration::Exploration;
 use crate::kernel::second_order_margin::{DiagonalMetric, FullMetric, Metric, SecondOrderMargin};
 use crate::learner::{Accepts, BanditLearner, Classes};
-use crate::loss::hinge::eta_loss;
+use crate::loss::hinge::{eta_loss, hinge};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Decision;
@@ -224,15 +224,19 @@ impl<M: SobaVariant> BanditLearner for Soba<M> {
             return None;
         }
         let bound: Result<MistakeBound<'_>, String> = match self.exploration {
-            Exploration::Adaptive => Err("exploration is adaptive; its bound has no constants".to_owned()),
             Exploration::Rate(0.0) => Err("exploration is 0".to_owned()),
-            Exploration::Rate(gamma) => Ok(Box::new(move |u| {
-                let setting = setting(&self.problem, u.norm, self.rounds);
+            exploration => Ok(Box::new(move |u| {
+                let (a, setting) = (self.regularization, setting(&self.problem, u.norm, self.rounds));
                 let eta = bounds::second_order_perceptron_eta(u.largest_row, self.radius);
                 let losses = u.total(|margin| eta_loss(margin, eta));
-                // The bound is on expectations, of which the run's own sum is a draw.
-                let quadratics = bounds::second_order_perceptron_log(&setting, self.regularization);
-                bounds::soba(&setting, losses, eta, self.regularization, gamma, quadratics)
+                // Bounds are on expectations, of which the run's own sum is a draw.
+                let quadratics = bounds::second_order_perceptron_log(&setting, a);
+                match exploration {
+                    Exploration::Adaptive => bounds::soba_adaptive(&setting, losses, eta, a, quadratics),
+                    // Both hold at once: Theorems 2 and 4.
+                    Exploration::Rate(gamma) => bounds::soba(&setting, losses, eta, a, gamma, quadratics)
+                        .min(bounds::soba_hinge(&setting, u.total(hinge), a, gamma, quadratics)),
+                }
             })),
         };
         Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound })

@@ -8,8 +8,9 @@
 //! $$ \mathbb{E}\,\mathrm{loss}(f_\tau) - \inf_{\lVert W \rVert \le B} \mathbb{E}\,\mathrm{loss}(W) \le
 //!    \rho_T / T, \tag{1} $$
 //!
-//! the expectation being over the rounds, $\tau$ and a new row. The last state alone has no such guarantee,
-//! and (1) says nothing about high probability.
+//! the expectation being over the rounds, $\tau$ and a new row. The last state alone has no such guarantee, and (1) says
+//! nothing about high probability. Rows that are scaled by what came before them are not identically distributed, so that (1) is about
+//! scalings that do not adapt.
 //!
 //! [`OnlineToBatch`] draws $M$ of the predictors while $T$ is unknown (reservoir sampling, theory:
 //! online-to-batch 1.2): for $M = 1$ the snapshot is replaced before round $t$ with probability $1/t$, which
@@ -23,7 +24,7 @@
 
 use crate::algorithm::Model;
 use crate::example::{Batch, Features, Target};
-use crate::guarantee::Guarantee;
+use crate::guarantee::{Guarantee, Promise};
 use crate::learner::{OnlineLearner, Predictor};
 #[cfg(feature = "model")]
 use crate::model::{Archive, ModelError};
@@ -44,13 +45,36 @@ const SNAPSHOTS: &str = "snapshots";
 #[derive(Clone, Debug)]
 pub struct OnlineToBatch<L> {
     learner: L,
-    /// The reservoir: the first `seen` of them are in use.
+    /// As many of them are in use as rounds were drawn from.
     snapshots: Vec<L>,
-    /// Rounds since the reservoir was empty.
-    seen: u64,
-    rng: Rng,
+    reservoir: Reservoir,
     /// The generator's state, written when tensors are asked for.
     position: [u64; 4],
+}
+
+/// A draw of $M$ among rounds whose number is not known: Vitter's algorithm R. Two with the same seed draw the same, so that what
+/// belongs to a learner's snapshot can be kept elsewhere.
+#[derive(Clone, Debug)]
+pub struct Reservoir {
+    room: u64,
+    /// Rounds so far.
+    seen: u64,
+    rng: Rng,
+}
+
+impl Reservoir {
+    /// The reservoir of [`OnlineToBatch::new`] with `snapshots` $= M$ places and `seed`.
+    pub fn new(snapshots: usize, seed: u64) -> Self {
+        Self { room: snapshots as u64, seen: 0, rng: Rng::new(seed, STREAM) }
+    }
+
+    /// The place that the next round takes, if it is drawn: before round $t$, each of $1 \dots t$ is to be there with probability
+    /// $\min(1, M/t)$.
+    pub fn draw(&mut self) -> Option<usize> {
+        let place = if self.seen < self.room { self.seen } else { self.rng.below(self.seen + 1) };
+        self.seen += 1;
+        (place < self.room).then_some(place as usize)
+    }
 }
 
 impl<L: Clone> OnlineToBatch<L> {
@@ -61,9 +85,9 @@ impl<L: Clone> OnlineToBatch<L> {
     /// If `snapshots` is 0.
     pub fn new(learner: L, snapshots: usize, seed: u64) -> Self {
         assert!(snapshots > 0, "an average needs at least one snapshot");
-        let rng = Rng::new(seed, STREAM);
-        let position = rng.state();
-        Self { snapshots: vec![learner.clone(); snapshots], learner, seen: 0, rng, position }
+        let reservoir = Reservoir::new(snapshots, seed);
+        let position = reservoir.rng.state();
+        Self { snapshots: vec![learner.clone(); snapshots], learner, reservoir, position }
     }
 
     /// The learner.
@@ -73,20 +97,9 @@ impl<L: Clone> OnlineToBatch<L> {
 
     /// The learner in its last state, and the batch predictor. Without a round that is the learner as it was.
     pub fn into_parts(mut self) -> (L, Average<L>) {
-        let used = usize::try_from(self.seen).unwrap_or(usize::MAX).clamp(1, self.snapshots.len());
+        let used = usize::try_from(self.reservoir.seen).unwrap_or(usize::MAX).clamp(1, self.snapshots.len());
         self.snapshots.truncate(used);
         (self.learner, Average { members: self.snapshots })
-    }
-
-    /// Before round $t$ each of $1 \dots t$ is to be in the reservoir with probability $\min(1, M/t)$:
-    /// Vitter's algorithm R.
-    fn draw(&mut self) {
-        let room = self.snapshots.len() as u64;
-        let place = if self.seen < room { self.seen } else { self.rng.below(self.seen + 1) };
-        self.seen += 1;
-        if place < room {
-            self.snapshots[place as usize] = self.learner.clone();
-        }
     }
 }
 
@@ -106,7 +119,9 @@ impl<L: Predictor> Predictor for OnlineToBatch<L> {
 
 impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        self.draw();
+        if let Some(place) = self.reservoir.draw() {
+            self.snapshots[place] = self.learner.clone();
+        }
         self.learner.update(x, y, at);
     }
 
@@ -140,7 +155,7 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         self.learner.abstention_bound(cost)
     }
 
-    fn certificate(&self) -> Option<f64> {
+    fn certificate(&self) -> Option<Promise> {
         self.learner.certificate()
     }
 
@@ -159,19 +174,19 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
 
 impl<L: State> State for OnlineToBatch<L> {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.position = self.rng.state();
+        self.position = self.reservoir.rng.state();
         let mut tensors = self.learner.tensors();
         for (at, snapshot) in self.snapshots.iter_mut().enumerate() {
             let prefix = format!("snapshot/{at}");
             tensors.extend(snapshot.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
         }
-        tensors.push(Tensor::count("snapshot_rounds", &mut self.seen));
+        tensors.push(Tensor::count("snapshot_rounds", &mut self.reservoir.seen));
         tensors.push(Tensor::counts("snapshot_generator", &mut self.position));
         tensors
     }
 
     fn restored(&mut self) -> bool {
-        self.rng = Rng::from_state(self.position);
+        self.reservoir.rng = Rng::from_state(self.position);
         self.learner.restored() && self.snapshots.iter_mut().all(State::restored)
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::loss::gap::Surrogate;
+use crate::rng::{Rng, Uniforms};
 use crate::testing::{assert_close, count, log_det, number, numbers, quadratic, vector};
 use serde_json::Value;
 
@@ -186,6 +187,63 @@ fn by_hand() {
     assert_close(second_order_perceptron(5.0, 0.5, 2.0, 3.0, 0.75), 5.0 + 6.0 + 1.0, 1e-14, "second order");
     let log = second_order_perceptron_log(&SETTING, 2.0);
     assert_close(log, 12.0 * (1.0 + 800.0 / 24.0f64).ln(), 1e-14, "second order");
+}
+
+/// Theorem 4 is the best of a family: for every $\eta$, $h \le H + \eta U^2(X^2 h + a/2) + KQ/(2\gamma\eta)$.
+#[test]
+fn the_hinge_bound_of_soba_is_the_best_of_its_family() {
+    let (hinge, a, gamma, q, k) = (40.0, 4.0, 0.2, 3.0, 3.0);
+    let h = soba_hinge(&SETTING, hinge, a, gamma, q) - gamma * SETTING.rounds;
+    let (u2, x2) = (1.5f64 * 1.5, 4.0);
+    assert_close((h - hinge).powi(2), 2.0 * u2 * k / gamma * q * (x2 * h + 0.5 * a), 1e-12, "solved");
+    let of = |eta: f64| (hinge + eta * u2 * 0.5 * a + k * q / (2.0 * gamma * eta)) / (1.0 - eta * u2 * x2);
+    let best = (1..10_000).map(|at| of(at as f64 * 1e-4 / (u2 * x2))).fold(f64::INFINITY, f64::min);
+    assert!(h <= best * (1.0 + 1e-12) && best <= h * (1.0 + 1e-6), "{h} {best}");
+    // Without a comparator nothing but its loss and the exploration is paid for.
+    assert_close(soba_hinge(&Setting { norm: 0.0, ..SETTING }, 40.0, a, gamma, q), 60.0, 1e-14, "no norm");
+}
+
+/// Lemma 4 of SOBA, which Theorem 5 rests on, for steps that cost up to $b$: as much as they can, nothing, and at random.
+#[test]
+fn adaptive_exploration_pays_for_itself() {
+    let setting = Setting { classes: 2, features: 1, radius: 1.0, norm: 1.0, rounds: 4.0 };
+    // L + a U² + K(1 + Q) + 4 sqrt(T K (1 + Q)) for η = 1.
+    assert_close(soba_adaptive(&setting, 5.0, 1.0, 2.0, 1.0), 5.0 + 2.0 + 4.0 + 16.0, 1e-14, "by hand");
+    let mut rng = Rng::new(5, 0);
+    for (kind, b) in [(0, 2.0), (1, 2.0), (2, 2.0), (2, 9.0), (3, 5.0)] {
+        for weight in [1.0, 4.0] {
+            let (mut sum, mut explored, mut paid) = (0.0, 0.0, 0.0);
+            for t in 1..=3000u32 {
+                let gamma: f64 = ((b + sum) / f64::from(t)).sqrt().min(1.0);
+                let cost = match kind {
+                    0 => b,
+                    1 => 0.0,
+                    2 => b * rng.uniform(),
+                    _ => f64::from(u8::from(t % 100 == 0)) * b,
+                };
+                explored += gamma;
+                paid += cost / gamma;
+                sum += cost;
+                let bound = (2.0 + 2.0 * weight) * (f64::from(t) * (b + sum)).sqrt() + weight * (b + sum);
+                assert!(explored + weight * paid <= bound, "{kind} {b} {t}: {explored} {paid} {bound}");
+            }
+        }
+    }
+}
+
+/// Smoothing costs at most -ln(1 - μ) a round, whatever was forecast; sampling what Chernoff's inequality says.
+#[test]
+fn gaf_pays_for_smoothing_and_sampling() {
+    assert_close(gaf_smoothing(100.0, 0.5), 100.0 * 2f64.ln(), 1e-14, "smoothing");
+    assert_eq!(gaf_smoothing(100.0, 0.0), 0.0);
+    for p in [1e-9, 0.01, 0.4, 1.0] {
+        let mu = 0.2;
+        let lost: f64 = (p / ((1.0 - mu) * p + mu / 3.0) as f64).ln();
+        assert!(lost <= gaf_smoothing(1.0, mu), "{p}");
+    }
+    assert_eq!(gaf_sampling(&SETTING, 1e-3, 50.0, 0.05), None);
+    let excess = (24.0 * 2000f64.ln() / (0.1 * 1e5)).sqrt();
+    assert_close(gaf_sampling(&SETTING, 0.1, 1e5, 0.05).expect("enough"), 100.0 * excess, 1e-13, "sampling");
 }
 
 #[test]

@@ -62,7 +62,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Batch, Features, Target};
-use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::guarantee::{Ball, Guarantee, Promise, curved, provided, setting};
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::scalar_root::shrink;
 use crate::kernel::second_order::{Lesson, SecondOrder};
@@ -113,6 +113,14 @@ pub struct Aioli {
     parts: u64,
     /// The scratch of rounds whose prediction is outgrown.
     spare: Vec<f64>,
+}
+
+impl Aioli {
+    /// The largest $\kappa$ with which surrogates are lower bounds of the loss.
+    fn largest_kappa(&self) -> f64 {
+        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
+        curvature::tight(curvature::euclidean_spread(norm, radius))
+    }
 }
 
 impl Algorithm for Aioli {
@@ -242,12 +250,14 @@ impl OnlineLearner for Aioli {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = self.params.norm.expect("resolved");
         let setting = setting(&self.problem, norm, self.rounds);
-        let largest = curvature::tight(curvature::euclidean_spread(norm, setting.radius));
-        let holds = self.kappa <= largest * (1.0 + 1e-9) && self.improper_weight == 1.0;
-        let bound = provided(holds, "it needs a valid curvature and improper_weight = 1", || {
-            bounds::aioli_curvature(&setting, self.regularization, self.kappa)
+        let bound = curved(self.kappa, self.largest_kappa(), || {
+            if self.parts > 1 {
+                return Err(merge::NO_CLOSED_FORM.to_owned());
+            }
+            provided(self.improper_weight == 1.0, "it needs improper_weight = 1", || {
+                bounds::aioli_curvature(&setting, self.regularization, self.kappa)
+            })
         });
-        let bound = if self.parts > 1 { Err(merge::NO_CLOSED_FORM.to_owned()) } else { bound };
         Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
     }
 
@@ -274,9 +284,11 @@ impl OnlineLearner for Aioli {
     }
 
     /// Equation (4).
-    fn certificate(&self) -> Option<f64> {
-        let norm = self.params.norm.expect("resolved");
-        Some(aioli_certificate(self.regularization, norm * norm, self.slack, self.state.square()))
+    fn certificate(&self) -> Option<Promise> {
+        Some(curved(self.kappa, self.largest_kappa(), || {
+            let norm = self.params.norm.expect("resolved");
+            Ok(aioli_certificate(self.regularization, norm * norm, self.slack, self.state.square()))
+        }))
     }
 }
 
@@ -335,7 +347,12 @@ mod tests {
         learner.update(x, Target::class(1), &at);
         assert_eq!(learner.state.vector(), [0.25]);
         // Regret ≤ λB² + 0 + b²/A.
-        assert_close(learner.certificate().expect("has one"), 1.0 + 1.0 / 17.0, 1e-15, "certificate");
+        assert_close(
+            learner.certificate().expect("has one").expect("holds"),
+            1.0 + 1.0 / 17.0,
+            1e-15,
+            "certificate",
+        );
         learner.predict(x, &mut at);
         let s = at.scores[1] - at.scores[0];
         assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-15, "equation (1)");
@@ -364,7 +381,7 @@ mod tests {
             learner.update(Features::Dense(&row), Target::class(usize::from(y > 0.0)), &at);
         }
         let (a, b) = (numbers(&reference["final_state"]["A"]), numbers(&reference["final_state"]["b"]));
-        let certificate = learner.certificate().expect("has one");
+        let certificate = learner.certificate().expect("has one").expect("holds");
         let want = of("lam") * of("B").powi(2) + learner.slack + quadratic(&a, &b);
         assert_close(certificate, want, 1e-11, "certificate");
         let summary = &reference["summary"];

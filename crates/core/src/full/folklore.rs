@@ -67,7 +67,7 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Batch, Features, Target};
-use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::guarantee::{Ball, Guarantee, Promise, curved, setting};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::fixed_point::FixedPoint;
@@ -175,6 +175,12 @@ impl Folklore {
         }
         s.h.copy_from_slice(projection.image);
         s
+    }
+
+    /// The largest $\gamma$ with which surrogates are lower bounds of the loss.
+    fn largest_gamma(&self) -> f64 {
+        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
+        curvature::tight(curvature::log_odds(curvature::rows_spread(norm, radius), self.problem.classes))
     }
 
     /// Where the by-products of the state begin in the scratch.
@@ -379,18 +385,16 @@ impl OnlineLearner for Folklore {
     /// Equation (6).
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
-        let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), self.problem.classes);
-        let valid = self.gamma <= curvature::tight(log_odds) * (1.0 + 1e-9);
-        let bound = provided(valid, "the curvature is larger than any valid one", || {
-            bounds::folklore(&setting(&self.problem, norm, self.rounds), self.regularization, self.gamma)
-        });
-        let bound = match bound {
-            Ok(_) if self.parts > 1 => Err(merge::NO_CLOSED_FORM.to_owned()),
-            Ok(_) if self.regularization < self.gamma * radius * radius => {
-                Err("regularization is below curvature * radius^2".to_owned())
+        let bound = curved(self.gamma, self.largest_gamma(), || {
+            if self.parts > 1 {
+                return Err(merge::NO_CLOSED_FORM.to_owned());
             }
-            bound => bound,
-        };
+            if self.regularization < self.gamma * radius * radius {
+                return Err("regularization is below curvature * radius^2".to_owned());
+            }
+            let setting = setting(&self.problem, norm, self.rounds);
+            Ok(bounds::folklore(&setting, self.regularization, self.gamma))
+        });
         Some(Guarantee::Regret { ball: Some(Ball::Rows), norm, bound })
     }
 
@@ -420,10 +424,12 @@ impl OnlineLearner for Folklore {
     }
 
     /// Equation (5).
-    fn certificate(&self) -> Option<f64> {
-        let norm = self.params.norm.expect("resolved");
-        let prior = self.regularization * self.problem.classes as f64 * norm * norm;
-        Some(prior + self.slack + 0.25 * self.state.square())
+    fn certificate(&self) -> Option<Promise> {
+        Some(curved(self.gamma, self.largest_gamma(), || {
+            let norm = self.params.norm.expect("resolved");
+            let prior = self.regularization * self.problem.classes as f64 * norm * norm;
+            Ok(prior + self.slack + 0.25 * self.state.square())
+        }))
     }
 }
 
@@ -465,8 +471,10 @@ mod tests {
         assert_eq!((&at.scores[..], &at.probabilities[..]), (&[0.0; 2][..], &[0.5; 2][..]));
         folklore.update(Features::Dense(&[1.0]), Target::class(0), &at);
         assert!((folklore.trace() - 2.0 / 3.0).abs() < 1e-15, "{}", folklore.trace());
-        let certificate = folklore.certificate().expect("folklore has one");
+        let certificate = 1.5 + folklore.slack + 0.25 * folklore.state.square();
         assert!((certificate - 1.625).abs() < 1e-15, "{certificate}");
+        // Such a curvature is easy to compute with and larger than any valid one.
+        assert!(folklore.certificate().expect("folklore has one").is_err());
         folklore.predict(Features::Dense(&[1.0]), &mut at);
         let difference = at.scores[0] - at.scores[1];
         assert!((difference + 0.5 * (0.5 * difference).tanh() - 0.5).abs() < 1e-15, "{difference}");

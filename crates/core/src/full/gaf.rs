@@ -65,9 +65,9 @@ use super::gaussian_forecaster::{Forecast, GaussianForecaster, MixableLoss, Post
 use crate::algorithm::{self, About, Algorithm, Paper};
 use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
-use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::guarantee::{Ball, Guarantee, Promise, curved, provided, setting};
 use crate::kernel::basis::LogitBasis;
-use crate::kernel::curvature::gaf_beta;
+use crate::kernel::curvature::{self, gaf_beta};
 use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{Store, columns, columns_mut, product};
@@ -86,6 +86,9 @@ use crate::state::{State, Tensor};
 
 /// Samples where there is no quadrature.
 const SAMPLES: u64 = 100;
+
+/// With this probability the bound on the regret of sampled expectations may fail.
+const DELTA: f64 = 0.05;
 
 /// Smoothing of sampled expectations.
 const SMOOTHING: f64 = 1e-3;
@@ -366,13 +369,22 @@ impl OnlineLearner for Gaf {
         let lambda = self.params.regularization.expect("resolved");
         let beta = self.params.curvature.expect("resolved");
         let (k, d) = (setting.classes as f64, setting.features as f64);
-        let theorem = crate::kernel::curvature::gaf_beta(norm * setting.radius, setting.classes);
-        let holds = beta <= theorem
-            && lambda >= 4.0 * setting.radius.powi(2) * (k * d).max(4.0)
-            && self.params.samples.is_none()
-            && self.params.smoothing == Some(0.0);
-        let why = "it needs the default curvature and regularization, and exact expectations (quadrature)";
-        let bound = provided(holds, why, || bounds::gaf(&setting, lambda, beta));
+        let theorem = gaf_beta(norm * setting.radius, setting.classes);
+        let holds = beta <= theorem && lambda >= 4.0 * setting.radius.powi(2) * (k * d).max(4.0);
+        let why = "it needs the default curvature and regularization";
+        let smoothing = self.params.smoothing.expect("resolved");
+        let bound = provided(holds, why, || {
+            bounds::gaf(&setting, lambda, beta) + bounds::gaf_smoothing(setting.rounds, smoothing)
+        });
+        let bound = bound.and_then(|bound| match self.params.samples {
+            None => Ok(bound),
+            Some(samples) => {
+                // Samples come in antithetic pairs.
+                let sampling = bounds::gaf_sampling(&setting, smoothing, (samples / 2) as f64, DELTA);
+                let few = || format!("{samples} samples are too few for it");
+                sampling.map(|sampling| bound + sampling).ok_or_else(few)
+            }
+        });
         let bound = if self.forecaster.parts() > 1 { Err(merge::NO_CLOSED_FORM.to_owned()) } else { bound };
         Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
@@ -404,8 +416,13 @@ impl OnlineLearner for Gaf {
         true
     }
 
-    fn certificate(&self) -> Option<f64> {
-        Some(self.forecaster.certificate_for(self.params.norm.expect("resolved")))
+    fn certificate(&self) -> Option<Promise> {
+        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
+        let spread = curvature::frobenius_spread(norm, radius);
+        // Surrogates keep half of beta of the Hessian.
+        let largest = 2.0 * curvature::tight(curvature::log_odds(spread, self.problem().classes));
+        let beta = self.params.curvature.expect("resolved");
+        Some(curved(beta, largest, || Ok(self.forecaster.certificate_for(norm))))
     }
 }
 

@@ -57,7 +57,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Features, Target};
-use crate::guarantee::{Ball, Guarantee, provided, setting};
+use crate::guarantee::{Ball, Guarantee, Promise, curved, is_beyond, provided, setting, were};
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot};
@@ -149,6 +149,8 @@ pub struct KernelAioli {
     parts: u64,
     /// Rounds that were not learnt.
     dropped: u64,
+    /// Rounds with $\sqrt{k(x, x)} > R$.
+    beyond_radius: u64,
     /// The scratch of rounds whose prediction is outgrown.
     spare: Vec<f64>,
 }
@@ -238,6 +240,21 @@ impl KernelAioli {
         self.coefficients.push(c);
     }
 
+    /// `promise`, if surrogates are lower bounds of the losses, and every round was learnt.
+    fn promised(&self, promise: impl FnOnce() -> Promise) -> Promise {
+        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
+        let largest = curvature::tight(curvature::euclidean_spread(norm, radius));
+        curved(self.kappa, largest, || match (self.dropped, self.beyond_radius) {
+            (0, 0) => promise(),
+            (0, rows) => Err(format!(
+                "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))", were(rows, "row")
+            )),
+            (dropped, _) => {
+                Err(format!("{} not learnt: it needs at most max_rounds rounds", were(dropped, "round")))
+            }
+        })
+    }
+
     /// $\ln\det(I + D^{1/2} K_T D^{1/2}/\lambda)$, see [`crate::bounds::aioli_log_det`].
     pub fn log_det(&self) -> f64 {
         let diagonal = (0..self.stored()).map(|i| self.factor[i * (i + 3) / 2]);
@@ -318,6 +335,7 @@ impl Algorithm for KernelAioli {
             rounds: 0,
             parts: 1,
             dropped: 0,
+            beyond_radius: 0,
             spare: Vec::new(),
         })
     }
@@ -353,6 +371,7 @@ impl Algorithm for KernelAioli {
             merged.rounds = merged.rounds.saturating_add(part.rounds);
             merged.parts = merged.parts.saturating_add(part.parts);
             merged.dropped = merged.dropped.saturating_add(part.dropped);
+            merged.beyond_radius = merged.beyond_radius.saturating_add(part.beyond_radius);
         }
         Ok(merged)
     }
@@ -393,6 +412,8 @@ impl OnlineLearner for KernelAioli {
         };
         let row = Projection::read(scratch, self.problem.features, self.stored());
         self.rounds += 1;
+        let radius = self.params.radius.expect("resolved");
+        self.beyond_radius += u64::from(is_beyond(row.own, radius));
         if self.can_learn(row.own) && self.stored() < self.max_rounds {
             let s = at.scores[1] - at.scores[0];
             let p = [at.probabilities[0], at.probabilities[1]];
@@ -416,15 +437,15 @@ impl OnlineLearner for KernelAioli {
     /// kernel's space.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let norm = self.params.norm.expect("resolved");
-        let radius = self.params.radius.expect("resolved");
-        let largest = curvature::tight(curvature::euclidean_spread(norm, radius));
-        let holds = self.kappa <= largest * (1.0 + 1e-9) && self.improper_weight == 1.0 && self.dropped == 0;
-        let why = "it needs a valid curvature, improper_weight = 1 and at most max_rounds rounds";
-        let bound = provided(holds, why, || {
-            let setting = setting(&self.problem, norm, self.rounds);
-            bounds::aioli_log_det(&setting, self.regularization, self.kappa, self.log_det())
+        let bound = self.promised(|| {
+            if self.parts > 1 {
+                return Err(merge::NO_CLOSED_FORM.to_owned());
+            }
+            provided(self.improper_weight == 1.0, "it needs improper_weight = 1", || {
+                let setting = setting(&self.problem, norm, self.rounds);
+                bounds::aioli_log_det(&setting, self.regularization, self.kappa, self.log_det())
+            })
         });
-        let bound = if self.parts > 1 { Err(merge::NO_CLOSED_FORM.to_owned()) } else { bound };
         let ball = (self.kernel == Kernel::Linear).then_some(Ball::Euclidean);
         Some(Guarantee::Regret { ball, norm, bound })
     }
@@ -444,11 +465,12 @@ impl OnlineLearner for KernelAioli {
     }
 
     /// Equation (4), as long as every round was learnt.
-    fn certificate(&self) -> Option<f64> {
-        let quadratic = (self.quadratic - dot(&self.projected, &self.projected)) / self.regularization;
-        let norm = self.params.norm.expect("resolved");
-        let certificate = aioli_certificate(self.regularization, norm * norm, self.slack, quadratic);
-        (self.dropped == 0).then_some(certificate)
+    fn certificate(&self) -> Option<Promise> {
+        Some(self.promised(|| {
+            let quadratic = (self.quadratic - dot(&self.projected, &self.projected)) / self.regularization;
+            let norm = self.params.norm.expect("resolved");
+            Ok(aioli_certificate(self.regularization, norm * norm, self.slack, quadratic))
+        }))
     }
 }
 
@@ -465,6 +487,7 @@ impl State for KernelAioli {
             Tensor::count("rounds", &mut self.rounds),
             Tensor::count("parts", &mut self.parts),
             Tensor::count("dropped", &mut self.dropped),
+            Tensor::count("beyond_radius", &mut self.beyond_radius),
         ]
     }
 

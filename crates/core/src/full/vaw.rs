@@ -50,7 +50,7 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
-use crate::guarantee::{Guarantee, setting};
+use crate::guarantee::{Guarantee, Promise, setting};
 use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::merge::{self, Merge, MergeError};
@@ -238,9 +238,9 @@ impl OnlineLearner for Vaw {
     }
 
     /// Equation (3).
-    fn certificate(&self) -> Option<f64> {
+    fn certificate(&self) -> Option<Promise> {
         let norm = self.params.norm.expect("resolved");
-        Some(self.regularization * norm * norm + self.slack + self.state.square())
+        Some(Ok(self.regularization * norm * norm + self.slack + self.state.square()))
     }
 }
 
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(round(&mut learner, &[1.0], 2.0), 0.0);
         assert_close(round(&mut learner, &[2.0], 1.0), 2.0 / 3.0, 1e-15, "forecast");
         let want = 900.0 + (4.0 / 9.0 - 4.0 / 3.0) + 16.0 / 6.0;
-        assert_close(learner.certificate().expect("has one"), want, 1e-14, "certificate");
+        assert_close(learner.certificate().expect("has one").expect("holds"), want, 1e-14, "certificate");
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
             (0..4).for_each(|i| b[i] += y * row[i]);
         }
         assert_close(regret, number(&reference["summary"]["regret"]), 1e-9, "regret");
-        let certificate = learner.certificate().expect("has one");
+        let certificate = learner.certificate().expect("has one").expect("holds");
         let dense = of("lam") * norm * norm + learner.slack + quadratic(&a, &b);
         assert_close(certificate, dense, 1e-12, "certificate");
         assert!(regret <= certificate && certificate <= number(&reference["summary"]["bound"]));

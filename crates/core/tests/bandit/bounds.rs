@@ -172,9 +172,30 @@ fn soba() {
                 let losses = run.total(u, |scores, y| eta_loss(margin(scores, y).value, eta));
                 bounds::soba(&setting, losses, eta, 1.0, gamma, quadratics)
             };
-            at(largest).min(at(0.5 * largest))
+            let hinges = run.total(u, |scores, y| hinge(margin(scores, y).value));
+            let by_hinge = bounds::soba_hinge(&setting, hinges, 1.0, gamma, quadratics);
+            at(largest).min(at(0.5 * largest)).min(by_hinge)
         });
     }
+}
+
+/// Theorem 5, with the run's own sums on the way: what was explored and what the steps cost are below Lemma 4's bound.
+#[test]
+fn soba_adaptive() {
+    let make = || {
+        let params = SobaParams { exploration: Some(Exploration::Adaptive), ..Default::default() };
+        Soba::<FullMetric>::new(params, problem(), 0).expect("valid parameters")
+    };
+    assert_bound("soba, adaptive", make, f64::INFINITY, |learner, run, u| {
+        let setting = setting(norm(u));
+        let row = u.chunks_exact(FEATURES).map(norm).fold(0.0, f64::max);
+        let eta = bounds::second_order_perceptron_eta(row, 1.0);
+        let losses = run.total(u, |scores, y| eta_loss(margin(scores, y).value, eta));
+        let quadratics = learner.model().quadratics();
+        let explored = (CLASSES * ROUNDS) as f64 * (1.0 + quadratics);
+        assert!(run.exploration <= 2.0 * explored.sqrt(), "{} {explored}", run.exploration);
+        bounds::soba_adaptive(&setting, losses, eta, 1.0, quadratics)
+    });
 }
 
 fn gaptron<L: Loss>(name: &str) {

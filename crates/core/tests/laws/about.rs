@@ -145,3 +145,17 @@ fn exemptions_name_learners_and_laws_that_exist() {
         assert!(is_law(law), "'{learner}' is exempt from '{law}', which is not a law");
     }
 }
+
+/// What is recommended is known to the learner, and can be made.
+#[test]
+fn settings_that_work_are_settings() {
+    for entry in ALGORITHMS {
+        let Some(practice) = entry.practice else { continue };
+        let settings = practice.settings.split(' ').map(|setting| {
+            let (name, value) = setting.split_once('=').expect("name=value");
+            (name.to_owned(), value.parse::<f64>().expect("a number").into())
+        });
+        let values: Values = settings.collect();
+        assert_eq!(entry.check_values(&values), Ok(()), "{}", entry.about.name);
+    }
+}

@@ -100,7 +100,11 @@ impl Encoder {
     pub fn encode(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
         self.check(row)?;
         self.features_of(row, out, true)?;
-        self.target_of(row, out, true)
+        self.target_of(row, out, true)?;
+        if out.target().is_some() {
+            self.scaler.labelled();
+        }
+        Ok(())
     }
 
     /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use noregret::batch::online_to_batch::Reservoir;
 use noregret::kernel::vector::{dot, max_abs, widest};
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +77,7 @@ impl FromStr for Scaling {
 }
 
 /// A kind of scaling and what it has seen. Grows with the columns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Scaler {
     scaling: Scaling,
     rows: u64,
@@ -84,12 +85,27 @@ pub struct Scaler {
     first: Vec<f64>,
     /// `Standard`: sums of squared deviations from the mean.
     second: Vec<f64>,
+    kept: Option<Box<Kept>>,
+}
+
+/// The scaler as it was in a row that a reservoir of one place has drawn.
+#[derive(Clone, Debug)]
+struct Kept {
+    reservoir: Reservoir,
+    scaler: Option<Scaler>,
+}
+
+/// What is kept on the way is no part of the scaling.
+impl PartialEq for Scaler {
+    fn eq(&self, other: &Self) -> bool {
+        self.scaling == other.scaling && self.state() == other.state()
+    }
 }
 
 impl Scaler {
     /// A scaler that has seen nothing.
     pub fn new(scaling: Scaling) -> Self {
-        Self { scaling, rows: 0, first: Vec::new(), second: Vec::new() }
+        Self { scaling, rows: 0, first: Vec::new(), second: Vec::new(), kept: None }
     }
 
     /// The kind.
@@ -104,7 +120,27 @@ impl Scaler {
 
     /// The scaler that [`Scaler::state`] was taken from.
     pub fn from_state(scaling: Scaling, rows: u64, first: Vec<f64>, second: Vec<f64>) -> Self {
-        Self { scaling, rows, first, second }
+        Self { scaling, rows, first, second, kept: None }
+    }
+
+    /// Keeps the scaling of the labelled row that [`OnlineToBatch`](noregret::batch::online_to_batch::OnlineToBatch) with this
+    /// `seed` draws: what its snapshot has learnt was scaled no later.
+    pub fn keep_drawn(&mut self, seed: u64) {
+        self.kept = Some(Box::new(Kept { reservoir: Reservoir::new(1, seed), scaler: None }));
+    }
+
+    /// The last row observed has a label.
+    pub(crate) fn labelled(&mut self) {
+        let Some(mut kept) = self.kept.take() else { return };
+        if kept.reservoir.draw().is_some() {
+            kept.scaler = Some(self.clone());
+        }
+        self.kept = Some(kept);
+    }
+
+    /// The scaling that was kept, if a row was drawn.
+    pub fn take_drawn(&mut self) -> Option<Scaler> {
+        self.kept.take()?.scaler
     }
 
     /// Takes note of a row of non-zero `values` in columns `indices`; all other columns are 0.

@@ -3,6 +3,7 @@
 use std::io;
 
 use noregret::example::Label;
+use noregret::guarantee::RunFacts;
 use noregret::learner::BanditLearner;
 use noregret::prediction::{Decision, Prediction};
 use noregret::rng::{Rng, Uniforms};
@@ -118,6 +119,7 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
     let mut prediction = Prediction::sized(learner.problem().classes, 0);
     let mut late = Delay::<Decision>::new(options.delay, options.seed);
     let mut score = Score::new(options.forecast, options.window);
+    score.facts = RunFacts { floor: play.floor, ..RunFacts::new(learner.rounds()) };
     let mut row = 0;
     while options.limit != Some(row) && examples.next(&mut example)? {
         row += 1;
@@ -154,12 +156,16 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
             Some(journal) if !options.delay.is_none() => journal.heard(round, correct),
             _ => Ok(()),
         };
+        if let Some(target) = target.filter(|target| target.label().is_some()) {
+            score.facts.note(learner.problem(), example.features(), target.weight);
+        }
         late.learn(learner, &example, &decision, heard)?;
     }
     late.finish(learner, |round, correct| match &mut journal {
         Some(journal) => journal.heard(round, correct),
         None => Ok(()),
     })?;
+    score.facts.late = late.came_late();
     Ok(score)
 }
 

@@ -106,6 +106,7 @@ pub struct Delay<K> {
     waiting: BinaryHeap<Reverse<(u64, u64, usize)>>,
     slots: Vec<(Example, K)>,
     free: Vec<usize>,
+    came_late: u64,
 }
 
 impl<K: Default> Delay<K> {
@@ -118,12 +119,18 @@ impl<K: Default> Delay<K> {
             waiting: BinaryHeap::new(),
             slots: Vec::new(),
             free: Vec::new(),
+            came_late: 0,
         }
     }
 
     /// How many rounds wait.
     pub fn len(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Labelled rounds whose feedback came after later rows had been predicted.
+    pub fn came_late(&self) -> u64 {
+        self.came_late
     }
 
     /// Whether none waits.
@@ -157,6 +164,7 @@ impl<K: Default> Delay<K> {
             self.waiting.pop();
             self.free.push(slot);
             let (example, needed) = &self.slots[slot];
+            self.came_late += u64::from(round < self.now && example.target().is_some());
             teach(round, example, needed)?;
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target};
+use noregret::guarantee::{Promise, RunFacts};
 use noregret::learner::OnlineLearner;
 use noregret::prediction::{Prediction, draw};
 use noregret::rng::{Rng, Uniforms};
@@ -42,10 +43,10 @@ pub struct Outcome<'a> {
     pub target: Option<Target<'a>>,
     /// What the round adds to the scores; nothing without a target.
     pub round: RoundScore,
-    /// The learner's certificate over the rounds before this one. Costs a pass over its state.
-    pub certificate: &'a dyn Fn() -> Option<f64>,
-    /// The theorem's bound on the regret over the rounds before this one.
-    pub bound: &'a dyn Fn() -> Option<f64>,
+    /// The learner's certificate over the rounds before this one, see [`RunFacts::certificate`]. Costs a pass over its state.
+    pub certificate: &'a dyn Fn() -> Option<Promise>,
+    /// The theorem's bound on the regret over the rounds before this one, see [`RunFacts::guarantee`].
+    pub bound: &'a dyn Fn() -> Option<Promise>,
     /// The weights of its members, see [`OnlineLearner::weights`].
     pub weights: &'a dyn Fn() -> Vec<(String, f64)>,
 }
@@ -109,6 +110,7 @@ pub fn run<L: OnlineLearner + ?Sized>(
     let mut prediction = learner.prediction();
     let mut late = Delay::<Prediction>::new(options.delay, options.seed);
     let mut score = Score::new(options.forecast, options.window);
+    score.facts = RunFacts::new(learner.rounds());
     let mut rng = Rng::new(options.seed, PLAY);
     let mut row = 0;
     while block.fill(examples)? {
@@ -126,8 +128,8 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 round = RoundScore::new(options.forecast, &prediction, played, target);
                 score.add(round);
             }
-            let certificate = || learner.certificate();
-            let bound = || learner.guarantee()?.regret_bound();
+            let certificate = || score.facts.certificate(learner);
+            let bound = || score.facts.guarantee(learner)?.regret_bound();
             let weights = || learner.weights();
             let outcome = Outcome {
                 example,
@@ -140,10 +142,15 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 weights: &weights,
             };
             sink.observe(&outcome, &score)?;
+            if let Some(target) = target {
+                score.facts.note(learner.problem(), example.features(), target.weight);
+            }
             late.update(learner, example, &prediction);
+            score.facts.late = late.came_late();
         }
     }
     late.drain(learner);
+    score.facts.late = late.came_late();
     Ok(score)
 }
 

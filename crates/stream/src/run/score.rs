@@ -2,6 +2,7 @@
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target, Truth};
+use noregret::guarantee::RunFacts;
 use noregret::loss::logistic;
 use noregret::prediction::{Prediction, argmax};
 use serde::{Serialize, Serializer};
@@ -68,6 +69,8 @@ fn log_loss(at: &Prediction, label: usize) -> f64 {
 /// The sums of [`RoundScore`]s over a run.
 #[derive(Clone, Debug)]
 pub struct Score {
+    /// What theorems have to know of the rounds, filled in by the loops.
+    pub facts: RunFacts,
     forecast: Forecast,
     rounds: u64,
     total: RoundScore,
@@ -117,7 +120,14 @@ pub(crate) fn whole<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error
 impl Score {
     /// No rounds yet. `window` is how many rounds the windowed numbers are over.
     pub fn new(forecast: Forecast, window: usize) -> Self {
-        Self { forecast, rounds: 0, total: RoundScore::default(), last: Vec::new(), window: window.max(1) }
+        Self {
+            facts: RunFacts::default(),
+            forecast,
+            rounds: 0,
+            total: RoundScore::default(),
+            last: Vec::new(),
+            window: window.max(1),
+        }
     }
 
     /// Adds a round.

@@ -71,6 +71,8 @@ impl Saved {
             mine.labels = theirs.labels.clone();
         }
         mine.scaler.add(&theirs.scaler);
+        self.facts.extend(&other.facts);
+        self.facts.merged_scalings |= mine.scaler.scaling().adapts();
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use noregret::algorithm::{About, AnyModel, BanditModel, Model};
 use noregret::batch::online_to_batch::Average;
 use noregret::example::Features;
+use noregret::guarantee::RunFacts;
 use noregret::learner::{Classes, Feedback, Predictor};
 use noregret::model::{Archive, Data, ModelError, Numbers};
 use noregret::param::Values;
@@ -29,6 +30,8 @@ pub struct Saved {
     pub schema: Schema,
     /// What the labels of a bandit learner are drawn with, in the state after the last draw.
     pub generator: Option<Rng>,
+    /// What theorems have to know of all rounds that the learner has learnt.
+    pub facts: RunFacts,
 }
 
 /// The encoder's part that is no tensor.
@@ -91,6 +94,10 @@ impl Saved {
     pub fn archive(&mut self) -> Archive {
         let mut archive = Archive::of_any(&mut self.learner);
         surround(&mut archive, &self.encoder, &self.schema);
+        // Nothing is promised of a bandit learner that goes on: a log of its decisions makes the same file.
+        if let AnyModel::Full(_) = self.learner {
+            archive.set_text("facts", json(&self.facts));
+        }
         if let Some(generator) = &self.generator {
             let data = Data::Count(generator.state().to_vec());
             archive.set_tensor(GENERATOR, Numbers { shape: vec![4], data });
@@ -112,7 +119,9 @@ impl Saved {
             }
             Ok(_) => return Err(ModelError::Damaged(format!("tensor '{GENERATOR}' is no generator"))),
         };
-        Ok(Self { learner, encoder, schema, generator })
+        // A model of an older version knows nothing of its rounds, and nothing is promised of them.
+        let facts = archive.text("facts").map(|_| archive.json("facts")).transpose()?.unwrap_or_default();
+        Ok(Self { learner, encoder, schema, generator, facts })
     }
 }
 
@@ -197,12 +206,11 @@ impl Forecaster {
     }
 }
 
-/// What predicts and learns no more, and what turns rows into its examples: rows are scaled by what all of the stream has
-/// shown, whenever the snapshots were taken.
+/// What predicts and learns no more, and what turns rows into its examples.
 pub struct Frozen {
     /// What predicts.
     pub predictor: Forecaster,
-    /// The encoder, in the state after the last row.
+    /// The encoder; where scaling adapts, as it was in the row before which the snapshot was taken.
     pub encoder: Encoder,
     /// How the data is read.
     pub schema: Schema,

@@ -6,7 +6,7 @@ use noregret::batch::comparator::{Comparator, ComparatorError, Stop, best_in_hin
 use noregret::batch::data::{Data, DataError, Labels, Rows};
 use noregret::batch::ridge::{LeastSquares, Regularization, least_squares};
 use noregret::example::{Features, Truth};
-use noregret::guarantee::{Ball, Guarantee, Reference};
+use noregret::guarantee::{Ball, Guarantee, Promise, Reference};
 use noregret::loss::hinge::margin;
 use noregret::loss::logistic;
 use noregret::problem::Problem;
@@ -55,9 +55,18 @@ pub struct Certified {
     /// The theorem's bound: of the regret, or of the mistakes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
+    /// Why there is no certificate, for a learner that keeps one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_certificate_because: Option<String>,
     /// Why there is no bound, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_bound_because: Option<String>,
+    /// What is promised without learning anything: $T \ln K$ for the regret of forecasts $1/K$, the sum of squared targets for
+    /// the forecast 0, $T$ for mistakes. A bound above it says nothing.
+    pub trivial_bound: f64,
+    /// Who keeps to it, in words.
+    #[serde(skip)]
+    pub trivial_rule: &'static str,
     /// The comparator, by class; one vector where its ball is about one vector.
     #[serde(skip)]
     pub weights: Option<Vec<f64>>,
@@ -100,9 +109,13 @@ impl Record {
         if problem.sparse { 0 } else { 8 * rows * (problem.features as u64 + 3) }
     }
 
-    /// Whether a round had an importance weight.
-    fn weighted(&self) -> bool {
-        self.weights.iter().any(|weight| *weight != 1.0)
+    /// What forecasts of $1/K$, or of 0, promise.
+    fn trivial_regret(&self) -> f64 {
+        if self.targets.is_empty() {
+            self.weights.iter().sum::<f64>() * (self.problem.classes as f64).ln()
+        } else {
+            self.weights.iter().zip(&self.targets).map(|(weight, target)| weight * target * target).sum()
+        }
     }
 
     fn rows(&self) -> Rows<'_> {
@@ -133,7 +146,8 @@ impl Record {
         }
     }
 
-    /// The comparator, and the verdict. `theorem` is printed; `void` says why nothing is promised for this run, if so.
+    /// The comparator, and the verdict. `guarantee` and `certificate` are those of the rounds kept, see
+    /// [`RunFacts`](noregret::guarantee::RunFacts); `theorem` is printed.
     ///
     /// # Errors
     /// If the comparator cannot be computed.
@@ -141,12 +155,9 @@ impl Record {
         &self,
         guarantee: Guarantee<'_>,
         theorem: String,
-        certificate: Option<f64>,
-        void: Option<String>,
+        certificate: Option<Promise>,
     ) -> Result<Certified, CertifyError> {
-        // Surrogates of weighted rounds stay lower bounds, so the certificate survives weights, and nothing else does.
-        let certificate = certificate.filter(|_| void.is_none());
-        let void = void.or_else(|| self.weighted().then(|| "rounds had importance weights".to_owned()));
+        let (certificate, no_certificate_because) = split(certificate);
         let verdict = Certified {
             theorem,
             comparator: String::new(),
@@ -155,8 +166,15 @@ impl Record {
             comparator_gap: None,
             regret: None,
             certificate,
+            no_certificate_because,
             bound: None,
             no_bound_because: None,
+            trivial_bound: self.trivial_regret(),
+            trivial_rule: if self.targets.is_empty() {
+                "whoever gives every class the same probability keeps to it"
+            } else {
+                "whoever always forecasts 0 keeps to it"
+            },
             weights: None,
         };
         Ok(match guarantee {
@@ -167,14 +185,14 @@ impl Record {
                 };
                 let best = ball.map(|ball| self.best(ball, norm)).transpose()?;
                 let best = best.map(|best| Best { loss: best.value, gap: best.gap, weights: best.weights });
-                verdict.with(comparator, best, bound, void)
+                verdict.with(comparator, best, bound)
             }
             Guarantee::SquaredRegret { norm, bound } => {
                 let ball = Regularization::Ball(norm);
                 let LeastSquares { theta, loss, gap, .. } =
                     least_squares(self.rows(), self.problem.features, &self.targets, ball)?;
                 let comparator = format!("the best linear forecast with |theta| <= {norm:.4}");
-                verdict.with(comparator, Some(Best { loss, gap, weights: theta }), bound, void)
+                verdict.with(comparator, Some(Best { loss, gap, weights: theta }), bound)
             }
             Guarantee::Mistakes { norm, bound } => {
                 let best = self.best(Ball::Frobenius, norm)?;
@@ -191,9 +209,13 @@ impl Record {
                     "the linear predictor with the least log loss among those with Frobenius norm <= {norm:.4}; its {} mistakes",
                     margins.iter().filter(|margin| **margin <= 0.0).count()
                 );
-                let verdict =
-                    Certified { learner_loss: self.expected_mistakes, certificate: None, ..verdict };
-                verdict.with(comparator, None, bound.map(|bound| bound(&reference)), void)
+                let verdict = Certified {
+                    learner_loss: self.expected_mistakes,
+                    trivial_bound: self.weights.len() as f64,
+                    trivial_rule: "nobody makes more mistakes than there are rounds",
+                    ..verdict
+                };
+                verdict.with(comparator, None, bound.map(|bound| bound(&reference)))
             }
             _ => verdict,
         })
@@ -255,17 +277,13 @@ struct Best {
 }
 
 impl Certified {
-    fn with(
-        self,
-        comparator: String,
-        best: Option<Best>,
-        bound: Result<f64, String>,
-        void: Option<String>,
-    ) -> Self {
-        let (bound, no_bound_because) = match (bound, void) {
-            (Ok(bound), None) => (Some(bound), None),
-            (Ok(_), Some(why)) | (Err(why), _) => (None, Some(why)),
-        };
+    /// Whether the bound, if there is one, says anything that the trivial one does not.
+    pub fn bites(&self) -> bool {
+        self.bound.is_some_and(|bound| bound < self.trivial_bound)
+    }
+
+    fn with(self, comparator: String, best: Option<Best>, bound: Promise) -> Self {
+        let (bound, no_bound_because) = split(Some(bound));
         Self {
             comparator,
             comparator_loss: best.as_ref().map(|best| best.loss),
@@ -276,6 +294,15 @@ impl Certified {
             weights: best.map(|best| best.weights),
             ..self
         }
+    }
+}
+
+/// What is promised, and why nothing is.
+fn split(promise: Option<Promise>) -> (Option<f64>, Option<String>) {
+    match promise {
+        Some(Ok(value)) => (Some(value), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
     }
 }
 

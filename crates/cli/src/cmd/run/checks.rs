@@ -53,6 +53,13 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
                 batch.snapshots
             )))
         }
+        Some(batch) if batch.snapshots > 1 && encoder.scaler.scaling().adapts() => {
+            Err(Failure::usage(format!(
+                "--snapshots {}: must be 1 with --scale {}, whose states of different times scale a row differently; or --scale none or unit",
+                batch.snapshots,
+                encoder.scaler.scaling()
+            )))
+        }
         _ => Ok(()),
     }
 }

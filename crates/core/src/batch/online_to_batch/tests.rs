@@ -228,7 +228,7 @@ fn the_reservoir_is_part_of_the_state() {
     for sampled in [&mut original, &mut copy] {
         plays(sampled, 40);
     }
-    let drawn = |sampled: OnlineToBatch<Box<dyn Model>>| -> Vec<(u64, Option<f64>)> {
+    let drawn = |sampled: OnlineToBatch<Box<dyn Model>>| -> Vec<(u64, Option<Promise>)> {
         let average = sampled.into_parts().1;
         average.members().iter().map(|member| (member.rounds(), member.certificate())).collect()
     };
@@ -281,7 +281,7 @@ fn wrappers_pass_everything_on() {
     let (played, wrapped) = (plays(&mut *plain, 30), plays(&mut sampled, 30));
     assert_eq!(played, wrapped);
     let facts = |learner: &dyn OnlineLearner| {
-        let Some(crate::guarantee::Guarantee::Regret { bound, norm, .. }) = learner.guarantee() else {
+        let Some(Guarantee::Regret { bound, norm, .. }) = learner.guarantee() else {
             panic!("folklore has a guarantee")
         };
         (learner.rounds(), learner.lookahead(), learner.certificate(), bound, norm, learner.problem().clone())

@@ -23,7 +23,7 @@ fn squared_loss_is_vaw() {
             vaw.update(x, y, &theirs);
             gaf.update(x, y, &ours);
         }
-        let certificate = vaw.certificate().expect("has one");
+        let certificate = vaw.certificate().expect("has one").expect("holds");
         assert_close(gaf.certificate_for(2.0), certificate, 1e-11, "certificate");
     }
 }

@@ -46,7 +46,12 @@ fn two_rounds_by_hand() {
     learner.predict(x, &mut at);
     learner.update(x, Target::class(1), &at);
     assert_eq!((&learner.coefficients[..], &learner.root_weights[..]), (&[0.25][..], &[0.25][..]));
-    assert_close(learner.certificate().expect("has one"), 1.0 + 1.0 / 17.0, 1e-15, "certificate");
+    assert_close(
+        learner.certificate().expect("has one").expect("holds"),
+        1.0 + 1.0 / 17.0,
+        1e-15,
+        "certificate",
+    );
     learner.predict(x, &mut at);
     let s = at.scores[1] - at.scores[0];
     assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-15, "equation (1)");
@@ -76,7 +81,7 @@ fn follows_the_reference() {
     let kappa = learner.kappa;
     let setting = Setting { classes: 2, features: 3, radius: 1.0, norm: of("B"), rounds: 45.0 };
     let own = aioli_log_det(&setting, of("lam"), kappa, learner.log_det());
-    let certificate = learner.certificate().expect("has one");
+    let certificate = learner.certificate().expect("has one").expect("holds");
     assert!(certificate <= own && own <= bound, "{certificate} {own} {bound}");
 }
 
@@ -90,7 +95,9 @@ fn the_linear_kernel_is_aioli() {
     for (a, b) in ours.iter().zip(&theirs) {
         assert_close(a[1], b[1], 1e-12, "probability");
     }
-    let certificates = (linear.certificate().expect("has one"), aioli.certificate().expect("has one"));
+    let certificates = (linear.certificate(), aioli.certificate());
+    let [linear, aioli] = [certificates.0, certificates.1].map(|own| own.expect("has one").expect("holds"));
+    let certificates = (linear, aioli);
     assert_close(certificates.0, certificates.1, 1e-11, "certificate");
     let setting = Setting { classes: 2, features: 4, radius: 1.0, norm: 2.0, rounds: 120.0 };
     assert!(certificates.0 <= aioli_bound(&setting));
@@ -125,14 +132,16 @@ fn the_budget_stops_learning_and_withdraws_the_certificate() {
     let params = KernelAioliParams { max_rounds: Some(5), ..with(Kernel::Rbf) };
     let mut learner = kernel_aioli(params, 2);
     plays(&mut learner, 5);
-    assert!(learner.certificate().is_some());
+    assert!(learner.certificate().expect("keeps one").is_ok());
     let (mut before, mut after) = (learner.prediction(), learner.prediction());
     let x = Features::Dense(&[0.4, -0.1]);
     learner.predict(x, &mut before);
     plays(&mut learner, 3);
     learner.predict(x, &mut after);
     assert_eq!(before.scores, after.scores);
-    assert_eq!((learner.rounds(), learner.stored(), learner.certificate()), (8, 5, None));
+    assert_eq!((learner.rounds(), learner.stored()), (8, 5));
+    let void = learner.certificate().expect("keeps one").expect_err("rounds are missing");
+    assert_eq!(void, "3 rounds were not learnt: it needs at most max_rounds rounds");
 }
 
 #[test]
@@ -147,7 +156,7 @@ fn rows_beyond_range_are_not_learnt() {
         learner.update(x, Target::class(0), &at);
     }
     assert_eq!((learner.stored(), learner.dropped), (6, 1));
-    assert!(learner.tensors().len() == 10 && learner.projected.iter().all(|f| f.is_finite()));
+    assert!(learner.tensors().len() == 11 && learner.projected.iter().all(|f| f.is_finite()));
 }
 
 #[test]

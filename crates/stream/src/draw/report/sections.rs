@@ -174,14 +174,24 @@ impl Page<'_> {
             let regret = promises.iter().zip(losses).map(|(at, loss)| (at.rounds as f64, at.loss - loss));
             lines.push(line("regret", regret.collect()));
         }
-        // What is void is not shown.
-        let void = self.certified.is_some_and(|certified| certified.no_bound_because.is_some());
-        if !void {
+        // What is void at the end is not shown at all.
+        let [no_certificate, no_bound] = &self.watch.void;
+        if no_certificate.is_none() {
             lines.push(line("certificate", of(|promise| promise.certificate)));
+        }
+        if no_bound.is_none() {
             lines.push(line("bound", of(|promise| promise.bound)));
         }
+        let void: Vec<String> = [("certificate", no_certificate), ("bound", no_bound)]
+            .into_iter()
+            .filter_map(|(name, why)| Some(format!("No {name} is shown: {}.", why.as_ref()?)))
+            .collect();
         lines.retain(|line| line.points.len() > 1);
         if lines.is_empty() {
+            if !void.is_empty() {
+                page.heading("Regret");
+                void.iter().for_each(|sentence| page.paragraph(sentence));
+            }
             return;
         }
         page.heading("Regret");
@@ -204,9 +214,7 @@ impl Page<'_> {
         };
         let about = "regret, certificate and bound over the rounds";
         page.figure("Regret, certificate and bound", &inline(&chart, about), &caption);
-        if let Some(why) = self.certified.and_then(|certified| certified.no_bound_because.as_ref()) {
-            page.paragraph(&format!("No bound is shown: {why}."));
-        }
+        void.iter().for_each(|sentence| page.paragraph(sentence));
         page.end_row();
     }
 

@@ -2,6 +2,7 @@
 
 use noregret::algorithm::Forecast;
 use noregret::example::Truth;
+use noregret::guarantee;
 use noregret::prediction::argmax;
 
 use super::confusion::Confusion;
@@ -21,6 +22,8 @@ pub struct Watch {
     explored: f64,
     /// The sum of losses, importance weights counted.
     loss: f64,
+    /// Why certificate and bound do not hold at the end, if so.
+    pub(super) void: [Option<String>; 2],
 }
 
 impl Watch {
@@ -33,6 +36,7 @@ impl Watch {
             trust: (forecast == Forecast::Probabilities).then(Trust::default),
             explored: 0.0,
             loss: 0.0,
+            void: [None, None],
         }
     }
 
@@ -40,12 +44,14 @@ impl Watch {
     pub fn finish(
         &mut self,
         score: &Score,
-        certificate: Option<f64>,
-        bound: Option<f64>,
+        certificate: Option<guarantee::Promise>,
+        bound: Option<guarantee::Promise>,
         weights: Vec<(String, f64)>,
     ) {
         self.curves.end(score, self.explored);
         let (rounds, loss) = (score.rounds(), self.loss);
+        self.void = [&certificate, &bound].map(|promise| promise.clone()?.err());
+        let [certificate, bound] = [certificate, bound].map(|promise| promise?.ok());
         self.curves.promise(Promise { rounds, loss, certificate, bound, weights });
     }
 
@@ -63,8 +69,8 @@ impl Sink for Watch {
             self.curves.promise(Promise {
                 rounds: before,
                 loss: self.loss,
-                certificate: (outcome.certificate)(),
-                bound: (outcome.bound)(),
+                certificate: (outcome.certificate)().and_then(Result::ok),
+                bound: (outcome.bound)().and_then(Result::ok),
                 weights: (outcome.weights)(),
             });
         }

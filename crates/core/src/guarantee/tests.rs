@@ -1,0 +1,132 @@
+use super::*;
+use crate::example::Target;
+use crate::param::{Value, Values};
+use crate::registry::{self, ALGORITHMS};
+use crate::testing::{plays, unit_rows};
+
+fn values(pairs: &[(&str, Value)]) -> Values {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
+/// Whatever has a curvature promises nothing with one that is too large: surrogates are no lower bounds then.
+#[test]
+fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
+    let mut tried = Vec::new();
+    for entry in ALGORITHMS.iter().filter(|entry| entry.param("curvature").is_some()) {
+        let make = |values: &Values| {
+            let mut learner = entry.make(values, Problem::new(2, 3).with_radius(1.0), 0).ok()?;
+            plays(learner.as_mut(), 20);
+            Some(learner)
+        };
+        let Some(plain) = make(&Values::new()) else { continue };
+        let kept = plain.certificate();
+        assert!(kept.clone().is_none_or(|certificate| certificate.is_ok()), "{}: {kept:?}", entry.about.name);
+        for curvature in [Value::from(0.6), Value::from(5.0)] {
+            let learner = make(&values(&[("curvature", curvature)])).expect("valid");
+            if let Some(certificate) = learner.certificate() {
+                let why = certificate.expect_err(entry.about.name);
+                assert!(why.starts_with("the curvature "), "{why}");
+                tried.push(entry.about.name);
+            }
+            let bound = learner.guarantee().and_then(|guarantee| guarantee.regret_bound());
+            assert!(bound.is_none_or(|bound| bound.is_err()), "{}", entry.about.name);
+        }
+    }
+    tried.dedup();
+    assert_eq!(tried, ["aioli", "folklore", "gaf", "kernel-aioli"]);
+}
+
+/// The largest curvature that is proven is fine, and what is a little larger is not.
+#[test]
+fn the_edge_of_the_proof_is_the_edge_of_the_promise() {
+    let folklore = registry::find("folklore").expect("known");
+    let tight = crate::kernel::curvature::tight(4.0 + 2f64.ln());
+    for (curvature, holds) in [(tight, true), (1.001 * tight, false)] {
+        let values = values(&[("norm", 2.0.into()), ("curvature", curvature.into())]);
+        let learner = folklore.make(&values, Problem::new(3, 2).with_radius(1.0), 0).expect("valid");
+        assert_eq!(learner.certificate().expect("keeps one").is_ok(), holds);
+    }
+}
+
+#[test]
+fn what_theorems_do_not_allow_for_has_its_reason() {
+    let entry = registry::find("folklore").expect("known");
+    let mut learner = entry.make(&Values::new(), Problem::new(3, 4).with_radius(1.0), 0).expect("valid");
+    plays(learner.as_mut(), 30);
+    let usual = RunFacts { rounds: 30, ..RunFacts::default() };
+    assert!(usual.certificate(&learner).expect("keeps one").is_ok());
+    let cases = [
+        (RunFacts { rounds: 20, earlier: 10, ..usual.clone() }, "10 rounds were learnt before this run"),
+        (RunFacts { late: 3, ..usual.clone() }, "3 labels came late"),
+        (RunFacts { rounds: 34, ..usual.clone() }, "the labels of 4 rounds have not come yet"),
+        (RunFacts { rounds: 25, ..usual.clone() }, "5 rounds were learnt of which nothing is known"),
+        (RunFacts { floor: 0.1, ..usual.clone() }, "an exploration floor of 0.1"),
+        (RunFacts { beyond_radius: 2, ..usual.clone() }, "2 rows were beyond the learner's radius"),
+        (RunFacts { merged_scalings: true, ..usual.clone() }, "scaled their rows differently"),
+    ];
+    let bound =
+        |facts: &RunFacts| facts.guarantee(&learner).expect("has one").regret_bound().expect("regret");
+    for (facts, why) in cases {
+        for promise in [facts.certificate(&learner).expect("keeps one"), bound(&facts)] {
+            let said = promise.expect_err(why);
+            assert!(said.contains(why), "{said}");
+        }
+    }
+    // Weights void the closed form alone.
+    let weighted = RunFacts { weighted: 1, ..usual };
+    assert!(weighted.certificate(&learner).expect("keeps one").is_ok());
+    assert_eq!(bound(&weighted).expect_err("void"), "rounds had importance weights");
+}
+
+#[test]
+fn rounds_are_noted_as_they_are() {
+    let problem = Problem::new(2, 2).with_radius(1.0);
+    let mut facts = RunFacts::new(7);
+    for (x, weight) in [([0.6, 0.8], 1.0), ([1.0, 1e-3], 1.0), ([0.0, 0.0], 2.0)] {
+        facts.note(&problem, Features::Dense(&x), weight);
+    }
+    assert_eq!((facts.rounds, facts.earlier, facts.beyond_radius, facts.weighted), (3, 7, 1, 1));
+    let mut all = RunFacts { late: 1, ..RunFacts::default() };
+    all.extend(&facts);
+    assert_eq!(all, RunFacts { earlier: 0, late: 1, ..facts });
+}
+
+/// Kernel AIOLI's radius is about sqrt(k(x, x)), not about |x|.
+#[test]
+fn kernels_check_their_own_radius() {
+    let entry = registry::find("kernel-aioli").expect("known");
+    let problem = Problem::new(2, 2).with_radius(1.0);
+    for (given, beyond) in [
+        (vec![("kernel", Value::from("linear")), ("radius", 0.01.into())], true),
+        (vec![("kernel", Value::from("linear"))], false),
+        (vec![("kernel", Value::from("rbf"))], false),
+        (vec![("kernel", Value::from("polynomial"))], false),
+        (vec![("kernel", Value::from("polynomial")), ("radius", 1.9.into())], true),
+    ] {
+        let mut learner = entry.make(&values(&given), problem.clone(), 0).expect("valid");
+        let mut at = learner.prediction();
+        for (round, x) in unit_rows(3, 10, 2).iter().enumerate() {
+            learner.predict(Features::Dense(x), &mut at);
+            learner.update(Features::Dense(x), Target::class(round % 2), &at);
+        }
+        let facts = RunFacts { rounds: 10, ..RunFacts::default() };
+        let certificate = facts.certificate(&learner).expect("keeps one");
+        let bound = facts.guarantee(&learner).expect("has one").regret_bound().expect("regret");
+        assert_eq!((certificate.is_err(), bound.is_err()), (beyond, beyond), "{given:?}");
+        if let Err(why) = certificate {
+            assert!(why.starts_with("10 rows were beyond the learner's radius"), "{why}");
+        }
+    }
+}
+
+/// AIOLI competes with the difference of two rows, which may be √2 larger than the matrix of both.
+#[test]
+fn the_reduction_to_aioli_has_a_smaller_ball() {
+    let entry = registry::find("bandit-reduction").expect("known");
+    for (base, norm) in [("aioli", 2f64.sqrt()), ("folklore", 2.0), ("gaf", 2.0)] {
+        let values = values(&[("base", base.into()), ("base.norm", 2.0.into())]);
+        let learner = entry.make_bandit(&values, Problem::new(2, 3).with_radius(1.0), 0).expect("valid");
+        let Some(Guarantee::Mistakes { norm: of, bound }) = learner.guarantee() else { panic!("{base}") };
+        assert!((of - norm).abs() < 1e-12 && bound.is_ok(), "{base}: {of}");
+    }
+}
