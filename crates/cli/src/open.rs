@@ -32,6 +32,8 @@ pub(crate) struct Opened {
     /// What a loaded bandit learner's labels are drawn with, and the digest of the model.
     pub(crate) generator: Option<Rng>,
     pub(crate) continues: Option<String>,
+    /// The model that was loaded.
+    pub(crate) archive: Option<Archive>,
     /// What was decided, as (subject, sentence).
     pub(crate) decisions: Vec<(&'static str, String)>,
 }
@@ -85,6 +87,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         seed: plan.seed,
         generator: saved.generator,
         continues: Some(archive.digest()),
+        archive: Some(archive),
         decisions,
     })
 }
@@ -118,8 +121,19 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
     decisions.push(("learner", describe(learner.about().name, &learner.values())));
     decisions.extend(feedback_of(&learner));
     let (rows, open_classes) = (stream.rows(), stream.open_classes());
-    let (reader, generator, continues) = (stream.reader, None, None);
-    Ok(Opened { learner, encoder, reader, rows, open_classes, seed, generator, continues, decisions })
+    let (reader, generator, continues, archive) = (stream.reader, None, None, None);
+    Ok(Opened {
+        learner,
+        encoder,
+        reader,
+        rows,
+        open_classes,
+        seed,
+        generator,
+        continues,
+        archive,
+        decisions,
+    })
 }
 
 /// The decision on feedback, where it is not the usual one.

@@ -61,7 +61,7 @@ use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
 use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::basis::LogitBasis;
-use crate::kernel::curvature::gaf_beta;
+use crate::kernel::curvature::{checked, gaf_beta};
 use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{Into, columns, columns_mut, product};
@@ -280,7 +280,7 @@ impl Algorithm for Gaf {
         let norm = resolve_norm(params.norm, radius)?;
         let default = 32.0 * (d * k) as f64 * radius * radius;
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
-        let curvature = positive("curvature", params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
+        let curvature = checked(params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
         let samples = params.samples.or((!has_quadrature(k)).then_some(SAMPLES));
         if samples == Some(0) {
             return Err(ParamError::invalid("samples", 0, "at least 1"));
@@ -363,7 +363,7 @@ impl OnlineLearner for Gaf {
         let lambda = self.params.regularization.expect("resolved");
         let beta = self.params.curvature.expect("resolved");
         let (k, d) = (setting.classes as f64, setting.features as f64);
-        let theorem = crate::kernel::curvature::gaf_beta(norm * setting.radius, setting.classes);
+        let theorem = gaf_beta(norm * setting.radius, setting.classes);
         let holds = beta <= theorem
             && lambda >= 4.0 * setting.radius.powi(2) * (k * d).max(4.0)
             && self.params.samples.is_none()
