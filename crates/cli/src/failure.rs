@@ -3,9 +3,9 @@
 use std::fmt;
 
 use noregret_stream::ReadError;
+use signal_hook::consts::SIGINT;
 
 use crate::hint;
-use crate::interrupt;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -73,7 +73,10 @@ impl fmt::Display for Failure {
         match self {
             Self::Usage(message) | Self::Data(message) => f.write_str(message),
             Self::ClosedPipe => f.write_str("the reader of standard output has gone away"),
-            Self::Interrupted { signal, left } => write!(f, "stopped by {} {left}", interrupt::name(*signal)),
+            Self::Interrupted { signal, left } => {
+                let name = if i32::from(*signal) == SIGINT { "SIGINT" } else { "SIGTERM" };
+                write!(f, "stopped by {name} {left}")
+            }
         }
     }
 }

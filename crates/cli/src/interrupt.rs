@@ -34,8 +34,3 @@ pub(crate) fn check(stop: &Stop, left: impl FnOnce() -> String) -> Result<(), Fa
 pub(crate) fn nothing_learnt() -> String {
     "before the first row was learnt".to_owned()
 }
-
-/// What a signal is called.
-pub(crate) fn name(signal: u8) -> &'static str {
-    if i32::from(signal) == SIGINT { "SIGINT" } else { "SIGTERM" }
-}
