@@ -102,7 +102,7 @@ impl From<RunError> for Failure {
         match error {
             RunError::NotFinite(_) => Failure::Overflow(error.to_string()),
             RunError::Read(error) => Failure::Value(error.to_string()),
-            RunError::Write(error) => Failure::Value(error.to_string()),
+            RunError::Write(error) | RunError::Log(error) => Failure::Value(error.to_string()),
         }
     }
 }
@@ -132,7 +132,9 @@ impl From<LogFileError> for Failure {
                 Failure::Os(source, path.display().to_string())
             }
             LogFileError::Io { path, source } => Failure::Os(source, path.display().to_string()),
-            LogFileError::NoParquet(_) => Failure::Value(error.to_string()),
+            LogFileError::NoParquet(_) | LogFileError::NoGoingOn(_) | LogFileError::Short { .. } => {
+                Failure::Value(error.to_string())
+            }
         }
     }
 }

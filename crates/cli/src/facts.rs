@@ -8,11 +8,12 @@ use noregret_stream::encode::Encoder;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::encode::survey::{Survey, SurveyOptions, suitable};
-use noregret_stream::{Columns, Reader};
+use noregret_stream::{Columns, CsvRole, Reader};
 
 use crate::failure::Failure;
 use crate::hint::survey_error;
-use crate::note::{counted, short};
+use crate::interrupt;
+use crate::note::{counted, note, short};
 use crate::plan::{Source, StreamPlan};
 use crate::progress::Mode;
 use crate::settings::Settings;
@@ -56,11 +57,14 @@ impl<'a> Stream<'a> {
             check_memory(plan, wanted, &Problem::new(classes, features).with_sparse(true))?;
         }
         let described = describe_reader(&plan.source, reader.as_ref());
+        for sentence in reader.notes() {
+            note(format_args!("noregret: {}: {sentence}", plan.source.name()));
+        }
         let facts = if reader.size().is_some() {
             // In its own words: the table of the second pass has not begun.
             let shown = (plan.mode == Mode::Table).then_some("first pass");
             reader.keep(MOST_KEPT);
-            let mut watched = Watched::new(reader, shown);
+            let mut watched = Watched::new(reader, shown, plan.stop());
             let survey = Survey::take(
                 &mut watched,
                 &SurveyOptions {
@@ -72,6 +76,7 @@ impl<'a> Stream<'a> {
                 },
             )
             .map_err(|error| Failure::data(survey_error(&plan.source.data, &error)))?;
+            interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
             let (schema, kept) = (watched.schema(), watched.again());
             drop(watched);
             reader = match kept {
@@ -193,8 +198,27 @@ impl Facts {
             )));
         }
         let columns = survey.columns;
+        if columns == 0 && settings.features.is_none() {
+            return Err(Failure::data(format!(
+                "{}: none of its {} rows has a feature to learn from (or --set features=D)",
+                plan.source.data, survey.rows
+            )));
+        }
+        let different = survey.labels.len() as u64;
+        if different == survey.labelled && different >= 20 {
+            note(format_args!(
+                "noregret: {}: every one of its {different} labels is different; is it the right label column?",
+                plan.source.data
+            ));
+        }
         let classes = match wanted[0].entry.about.accepts.classes {
             Classes::Real => 1,
+            Classes::Two | Classes::Any if survey.labels.is_empty() => {
+                return Err(Failure::data(format!(
+                    "{}: its labels give costs of actions, where a class was needed; `noregret evaluate --format vw` reads such data",
+                    plan.source.data
+                )));
+            }
             Classes::Two | Classes::Any => {
                 let found = survey.labels.len();
                 let classes = settings.classes.map_or(found, |classes| classes as usize);
@@ -267,10 +291,7 @@ impl Facts {
                 ));
             }
         };
-        let known = match reader.columns() {
-            Columns::Hashed { .. } => Some(reader.columns().count() as usize),
-            _ => None,
-        };
+        let known = known_columns(reader);
         let columns = settings.features.map(|features| features as usize).or(known).ok_or_else(|| {
             Failure::usage(
                 "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice",
@@ -300,6 +321,17 @@ impl Facts {
             description: format!("a pipe, {found}, {}", counted(columns as u64, "feature")),
         })
     }
+}
+
+/// How many columns there are, if that is known before the last row: hashed ones, and those of CSV where all are numbers.
+fn known_columns(reader: &dyn Reader) -> Option<usize> {
+    let count = reader.columns().count() as usize;
+    if let Columns::Hashed { .. } = reader.columns() {
+        return Some(count);
+    }
+    let csv = reader.schema().csv?;
+    let fixed = |role| matches!(role, CsvRole::Numeric | CsvRole::Label | CsvRole::Weight);
+    csv.fields.iter().all(|field| fixed(field.role)).then_some(count)
 }
 
 /// Refuses learners whose states would not fit, before memory is taken.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use noregret_stream::ReadError;
+use signal_hook::consts::SIGINT;
 
 use crate::hint;
 
@@ -15,6 +16,13 @@ pub(crate) enum Failure {
     Data(String),
     /// The reader of our output has closed the pipe, which is no error.
     ClosedPipe,
+    /// A signal asked for the end, which has come in good order: exit code 128 and the signal's number.
+    Interrupted {
+        /// Its number.
+        signal: u8,
+        /// What there is of the work.
+        left: String,
+    },
 }
 
 impl Failure {
@@ -55,6 +63,7 @@ impl Failure {
             Self::Usage(_) => 1,
             Self::Data(_) => 2,
             Self::ClosedPipe => 0,
+            Self::Interrupted { signal, .. } => 128 + signal,
         }
     }
 }
@@ -64,6 +73,10 @@ impl fmt::Display for Failure {
         match self {
             Self::Usage(message) | Self::Data(message) => f.write_str(message),
             Self::ClosedPipe => f.write_str("the reader of standard output has gone away"),
+            Self::Interrupted { signal, left } => {
+                let name = if i32::from(*signal) == SIGINT { "SIGINT" } else { "SIGTERM" };
+                write!(f, "stopped by {name} {left}")
+            }
         }
     }
 }

@@ -12,7 +12,6 @@ pub(crate) fn read_error(error: &ReadError) -> String {
         ReadErrorKind::SingleColumn { seen: Some('\t'), .. } => "pass --delimiter tab".to_owned(),
         ReadErrorKind::SingleColumn { seen: Some(seen), .. } => format!("pass --delimiter '{seen}'"),
         ReadErrorKind::SingleColumn { seen: None, .. } => "pass another --delimiter".to_owned(),
-        ReadErrorKind::SameName(_) => "pass --header no if that is a row".to_owned(),
         ReadErrorKind::NotANumber { column, .. } => {
             format!("pass --categorical \"{}\" to read the column as text", column.escape_debug())
         }

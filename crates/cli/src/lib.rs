@@ -2,6 +2,7 @@
 
 mod abstention;
 mod args;
+mod checkpoint;
 mod choices;
 mod cmd;
 mod comparison;
@@ -9,7 +10,9 @@ mod comparison;
 mod data;
 mod facts;
 mod failure;
+mod files;
 mod hint;
+mod interrupt;
 mod note;
 mod open;
 mod pass;
@@ -45,7 +48,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             return code;
         }
     };
-    let result = match &cli.command {
+    match files::check(&cli.command).and_then(|()| execute(&cli.command)) {
+        Ok(()) => 0,
+        Err(failure) => {
+            if failure.exit_code() != 0 {
+                note(format_args!("noregret: {failure}"));
+            }
+            failure.exit_code()
+        }
+    }
+}
+
+fn execute(command: &Command) -> Result<(), Failure> {
+    match command {
         Command::Run(args) => cmd::run::run(args),
         Command::Compare(args) => cmd::compare::run(args),
         Command::Predict(args) => cmd::predict::run(args),
@@ -64,15 +79,6 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut script);
             std::io::stdout().write_all(&script).map_err(Failure::output)
-        }
-    };
-    match result {
-        Ok(()) => 0,
-        Err(failure) => {
-            if failure.exit_code() != 0 {
-                note(format_args!("noregret: {failure}"));
-            }
-            failure.exit_code()
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is said to the person at the terminal, beside the results.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 
@@ -20,6 +21,15 @@ pub(crate) fn note_bad_rows(count: u64, first: Option<&str>) {
     if let Some(first) = first {
         note(format_args!("noregret: {} skipped; the first: {first}", counted_past(count, "bad row")));
     }
+}
+
+/// A text of the data as it can be printed on a line: without control characters.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 /// A number as people read it: five significant digits.
@@ -53,6 +63,12 @@ mod tests {
             "Weight lambda >= sqrt(R^2), or none."
         );
         assert_eq!(plain(r"$\varepsilon$"), "epsilon");
+    }
+
+    #[test]
+    fn control_characters_are_written_out() {
+        assert_eq!(printable("a\u{1b}[31m\té\u{9b}"), "a\\u{1b}[31m\\té\\u{9b}");
+        assert_eq!(printable("a \\ b"), "a \\ b");
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(crate) struct Opened {
     pub(crate) continues: Option<String>,
     /// What theorems have to know of the rounds that a loaded learner has learnt.
     pub(crate) facts: RunFacts,
+    /// The model that was loaded.
+    pub(crate) archive: Option<Archive>,
     /// What was decided, as (subject, sentence).
     pub(crate) decisions: Vec<(&'static str, String)>,
 }
@@ -91,6 +93,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         generator: saved.generator,
         continues: Some(archive.digest()),
         facts: saved.facts,
+        archive: Some(archive),
         decisions,
     })
 }
@@ -134,8 +137,20 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
         decisions.push(("practice", in_practice(practice)));
     }
     let (rows, open_classes) = (stream.rows(), stream.open_classes());
-    let (reader, generator, continues, facts) = (stream.reader, None, None, RunFacts::default());
-    Ok(Opened { learner, encoder, reader, rows, open_classes, seed, generator, continues, facts, decisions })
+    let (reader, generator, continues, archive) = (stream.reader, None, None, None);
+    Ok(Opened {
+        learner,
+        encoder,
+        reader,
+        rows,
+        open_classes,
+        seed,
+        generator,
+        continues,
+        facts: RunFacts::default(),
+        archive,
+        decisions,
+    })
 }
 
 /// The decision on feedback, where it is not the usual one.

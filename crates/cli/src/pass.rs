@@ -17,6 +17,7 @@ use noregret_stream::watch::curve::{Curve, Measure};
 use crate::facts::Stream;
 use crate::failure::Failure;
 use crate::hint::read_error;
+use crate::interrupt;
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::describe;
 use crate::plan::PassPlan;
@@ -86,7 +87,10 @@ pub(crate) fn run_all(
             open_classes: false,
         })
         .collect();
-    let stream = Stream::open(plan, &wanted)?;
+    let stream = Stream::open(plan, &wanted).or_else(|failure| {
+        interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
+        Err(failure)
+    })?;
     let pipe = stream.reader.size().is_none();
     let (mut entrants, mut encoders, mut of) = (Vec::new(), Vec::<Encoder>::new(), Vec::new());
     for (at, wanted) in wanted.iter().enumerate() {
@@ -134,6 +138,7 @@ pub(crate) fn run_all(
     let mut progress = PassProgress::new(mode, stream.rows());
     let clock = progress.clock();
     let mut feed = Feed::new(stream.reader, encoders, &plan.source.data, plan.source.on_bad_row, plan.limit);
+    feed.stop_by(plan.stop());
     let options = PassOptions { threads, clock: &clock };
     let finished = pass(&mut feed, entrants, &options, &mut |rows| progress.read(rows))
         .map_err(|error| pass_failure(pass_plan, &candidates, &of, error))?;
@@ -153,6 +158,7 @@ pub(crate) fn run_all(
     };
     let runs: Vec<Run> = finished.into_iter().zip(of).map(run).collect();
     if runs.iter().any(|run| run.score.rounds() == 0) {
+        interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
         return Err(Failure::data(format!("{}: no labelled row was learnt from", plan.source.name())));
     }
     if let Some(worst) = feed.encodings.iter().max_by_key(|encoding| encoding.bad_rows) {
@@ -218,6 +224,12 @@ fn pass_failure(
 }
 
 impl Comparison {
+    /// The failure of runs that were asked to stop, which says how far they came.
+    pub(crate) fn check(&self, plan: &PassPlan) -> Result<(), Failure> {
+        let learnt = || format!("after {}", counted(self.runs[0].score.rounds(), "row"));
+        interrupt::check(plan.stream.stop(), learnt)
+    }
+
     /// The runs of a candidate.
     pub(crate) fn runs_of(&self, candidate: usize) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(move |run| run.candidate == candidate)

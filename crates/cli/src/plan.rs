@@ -10,11 +10,13 @@ use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::RunOptions;
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::watch::curve::Measure;
-use noregret_stream::{ReadOptions, Reader, Schema};
+use noregret_stream::{ReadOptions, Reader, Schema, Stop};
 
 use crate::args::{CompareArgs, DataArgs, RunArgs, StreamArgs};
+use crate::checkpoint::{Every, Skip};
 use crate::choices::{CalibrationOf, FeedbackChoice, SortBy};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::note::data_name;
 use crate::progress::Mode;
 use crate::settings::Settings;
@@ -57,8 +59,7 @@ impl Source {
             categorical: args.categorical.clone(),
             hash_bits: args.hash_bits,
             index_base: args.index_base,
-            schema: None,
-            room: 0,
+            ..ReadOptions::default()
         };
         Ok(Self { data: data.to_owned(), options, on_bad_row: args.on_bad_row })
     }
@@ -103,8 +104,10 @@ pub(crate) struct StreamPlan {
 
 impl StreamPlan {
     fn of(args: &StreamArgs) -> Result<Self, Failure> {
+        let mut source = Source::of(&args.data, &args.reading)?;
+        source.options.stop = interrupt::listen();
         Ok(Self {
-            source: Source::of(&args.data, &args.reading)?,
+            source,
             scaling: args.scale,
             intercept: !args.no_intercept,
             on_large_row: args.on_large_row,
@@ -120,6 +123,11 @@ impl StreamPlan {
             },
             memory: args.memory,
         })
+    }
+
+    /// What asks the run to end between two rows.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.source.options.stop
     }
 
     /// Refuses a floor under the probabilities of `classes` labels that is no such thing.
@@ -210,6 +218,10 @@ pub(crate) struct RunPlan {
     pub(crate) log: Option<PathBuf>,
     /// Where the model goes.
     pub(crate) save: Option<PathBuf>,
+    /// When it is saved on the way.
+    pub(crate) checkpoint: Option<Every>,
+    /// Rows that are passed over.
+    pub(crate) skip: Option<Skip>,
     pub(crate) batch_model: Option<BatchPlan>,
 }
 
@@ -273,6 +285,8 @@ impl RepeatPlan {
             ("--abstain-rate", args.abstain_rate.is_some()),
             ("--risk-plot", args.risk_plot.is_some()),
             ("--log", args.log.is_some()),
+            ("--checkpoint", args.checkpoint.is_some()),
+            ("--skip", args.skip.is_some()),
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Failure::usage(format!(
@@ -307,6 +321,8 @@ impl RunPlan {
             },
             log: args.log.clone(),
             save: args.save.clone(),
+            checkpoint: args.checkpoint,
+            skip: args.skip,
             batch_model: batch_model.map(|path| BatchPlan { path, snapshots: args.snapshots }),
         })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::ProgressBar;
-use noregret_stream::{Columns, ReadError, Reader, Row, Schema};
+use noregret_stream::{Columns, ReadError, Reader, Row, Schema, Stop};
 
 use crate::progress::{TICK, style};
 
@@ -15,11 +15,13 @@ pub(crate) struct Watched {
     position: Arc<AtomicU64>,
     rows: u64,
     bar: Option<ProgressBar>,
+    /// Ends the rows of a first pass, whose facts are of no use then.
+    stop: Stop,
 }
 
 impl Watched {
-    /// Watches `reader`; with `shown`, a bar on a terminal tells of `what` is being done.
-    pub(crate) fn new(reader: Box<dyn Reader>, shown: Option<&'static str>) -> Self {
+    /// Watches `reader`, whose rows end when `stop` is asked for; with `shown`, a bar on a terminal tells of `what` is being done.
+    pub(crate) fn new(reader: Box<dyn Reader>, shown: Option<&'static str>, stop: &Stop) -> Self {
         let bar = shown.filter(|_| std::io::stderr().is_terminal()).and_then(|what| {
             let bar = ProgressBar::new(reader.size()?);
             bar.set_style(style("{msg} {bar:30} {percent:>3}%  {eta} left"));
@@ -27,7 +29,7 @@ impl Watched {
             bar.enable_steady_tick(TICK);
             Some(bar)
         });
-        Self { reader, position: Arc::default(), rows: 0, bar }
+        Self { reader, position: Arc::default(), rows: 0, bar, stop: stop.clone() }
     }
 
     /// Where the reader is, in bytes; goes on by itself.
@@ -48,6 +50,9 @@ impl Reader for Watched {
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         self.rows += 1;
         if self.rows.is_multiple_of(256) {
+            if self.stop.asked().is_some() {
+                return Ok(false);
+            }
             self.position.store(self.reader.position(), Ordering::Relaxed);
             if let Some(bar) = &self.bar {
                 bar.set_position(self.reader.position());
@@ -90,5 +95,9 @@ impl Reader for Watched {
 
     fn describe(&self) -> Vec<(&'static str, String)> {
         self.reader.describe()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.reader.notes()
     }
 }

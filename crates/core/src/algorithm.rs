@@ -18,7 +18,7 @@ pub struct Paper {
 }
 
 /// What the scores and probabilities of a learner mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Forecast {
     /// Scores are logits and probabilities their softmax: scored by log loss, deterministic.
     Probabilities,

@@ -1,7 +1,7 @@
 //! One round's input: features, and the target that is revealed after the prediction.
 
 /// A class index in `0..classes`. The names of classes live with the reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Label(pub u32);
 
 impl Label {

@@ -17,7 +17,7 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
@@ -32,6 +32,9 @@ pub const FORMAT_VERSION: &str = "1";
 
 const DIGEST: &str = "blake3";
 
+/// Readers of safetensors take a header of 100 MB, in which there are also the names of tensors, and what marks up texts.
+const LONGEST_TEXTS: usize = 80_000_000;
+
 /// Why a model could not be saved or loaded, in one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -45,6 +48,9 @@ pub enum ModelError {
         /// The part of the state.
         tensor: String,
     },
+    /// More names than a file has room for.
+    #[error("not written: the names of columns and classes take more than {} MB; hash features with --hash-bits", LONGEST_TEXTS / 1_000_000)]
+    TooLong,
     /// A model file of another version of the format.
     #[error("the model file has format version {found}; this program reads version {FORMAT_VERSION}")]
     Version {
@@ -240,31 +246,65 @@ impl Archive {
     /// a model from another.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        let mut field = |bytes: &[u8]| {
+        let field = |hasher: &mut blake3::Hasher, bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
         };
         for (name, text) in &self.texts {
-            field(name.as_bytes());
-            field(text.as_bytes());
+            field(&mut hasher, name.as_bytes());
+            field(&mut hasher, text.as_bytes());
         }
         for (name, numbers) in &self.tensors {
-            field(name.as_bytes());
-            field(format!("{:?}", numbers.shape).as_bytes());
-            field(&numbers.data());
+            field(&mut hasher, name.as_bytes());
+            field(&mut hasher, format!("{:?}", numbers.shape).as_bytes());
+            hasher.update(&(8 * numbers.data.len() as u64).to_le_bytes());
+            let done: Result<(), std::convert::Infallible> = numbers.data.in_pieces(|piece| {
+                hasher.update(piece);
+                Ok(())
+            });
+            let Ok(()) = done;
         }
         hasher.finalize().to_hex().to_string()
     }
 
+    /// Hands `take` the file's bytes, a piece at a time: what is saved may fill most of the memory.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn in_pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let mut texts = self.texts.clone();
+        texts.insert("format".to_owned(), "noregret".to_owned());
+        texts.insert("format_version".to_owned(), FORMAT_VERSION.to_owned());
+        texts.insert(DIGEST.to_owned(), self.digest());
+        // As safetensors orders them: the types of the largest alignment first, and among equals by name.
+        let mut tensors: Vec<(&String, &Numbers)> = self.tensors.iter().collect();
+        tensors.sort_by(|(a, left), (b, right)| right.dtype().cmp(&left.dtype()).then(a.cmp(b)));
+        let mut header = serde_json::Map::new();
+        header.insert("__metadata__".to_owned(), serde_json::json!(texts));
+        let mut end = 0;
+        for (name, numbers) in &tensors {
+            let start = end;
+            end += numbers.data_len();
+            let about = serde_json::json!({
+                "dtype": numbers.dtype(), "shape": numbers.shape, "data_offsets": [start, end],
+            });
+            header.insert((*name).clone(), about);
+        }
+        let mut header = serde_json::to_vec(&header).expect("plain data");
+        header.resize(header.len().next_multiple_of(8), b' ');
+        take(&(header.len() as u64).to_le_bytes())?;
+        take(&header)?;
+        tensors.into_iter().try_for_each(|(_, numbers)| numbers.data.in_pieces(&mut take))
+    }
+
     /// The file as bytes. Those of a state that does not pass [`Archive::check`] cannot be read again.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut metadata: HashMap<String, String> = self.texts.clone().into_iter().collect();
-        metadata.insert("format".to_owned(), "noregret".to_owned());
-        metadata.insert("format_version".to_owned(), FORMAT_VERSION.to_owned());
-        metadata.insert(DIGEST.to_owned(), self.digest());
-        let mut bytes =
-            safetensors::serialize(&self.tensors, Some(metadata)).expect("shapes match their numbers");
-        sort_metadata(&mut bytes);
+        let mut bytes = Vec::new();
+        let done: Result<(), std::convert::Infallible> = self.in_pieces(|piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        });
+        let Ok(()) = done;
         bytes
     }
 
@@ -310,24 +350,14 @@ impl Archive {
             Data::Real(data) => data.iter().all(|number| number.is_finite()),
             Data::Count(_) => true,
         };
+        if self.texts.values().map(String::len).sum::<usize>() > LONGEST_TEXTS {
+            return Err(ModelError::TooLong);
+        }
         match self.tensors().find(|(_, numbers)| !finite(numbers)) {
             Some((name, _)) => Err(ModelError::NotFinite { tensor: name.to_owned() }),
             None => Ok(()),
         }
     }
-}
-
-/// The metadata stand in the order of a hash map. Sorted, equal archives are equal files.
-fn sort_metadata(file: &mut [u8]) {
-    let (length, rest) = file.split_first_chunk_mut().expect("a file begins with the length of its header");
-    let header = &mut rest[..u64::from_le_bytes(*length) as usize];
-    let mut json: serde_json::Map<_, _> = serde_json::from_slice(header).expect("just written");
-    if let Some(serde_json::Value::Object(metadata)) = json.get_mut("__metadata__") {
-        metadata.sort_keys();
-    }
-    let sorted = serde_json::to_vec(&json).expect("just read");
-    header.fill(b' ');
-    header[..sorted.len()].copy_from_slice(&sorted);
 }
 
 fn damaged(what: String) -> ModelError {
@@ -347,6 +377,26 @@ impl Data {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Hands `take` the bytes of all numbers, little-endian, a piece at a time.
+    fn in_pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        const NUMBERS: usize = 4096;
+        let mut bytes = Vec::with_capacity(8 * NUMBERS.min(self.len()));
+        for start in (0..self.len()).step_by(NUMBERS) {
+            let piece = start..self.len().min(start + NUMBERS);
+            bytes.clear();
+            match self {
+                Data::Real(data) => {
+                    bytes.extend(data[piece].iter().flat_map(|number| number.to_le_bytes()));
+                }
+                Data::Count(data) => {
+                    bytes.extend(data[piece].iter().flat_map(|number| number.to_le_bytes()));
+                }
+            }
+            take(&bytes)?;
+        }
+        Ok(())
+    }
 }
 
 impl View for &Numbers {
@@ -362,10 +412,13 @@ impl View for &Numbers {
     }
 
     fn data(&self) -> Cow<'_, [u8]> {
-        match &self.data {
-            Data::Real(data) => data.iter().flat_map(|number| number.to_le_bytes()).collect(),
-            Data::Count(data) => data.iter().flat_map(|number| number.to_le_bytes()).collect(),
-        }
+        let mut bytes = Vec::with_capacity(self.data_len());
+        let done: Result<(), std::convert::Infallible> = self.data.in_pieces(|piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        });
+        let Ok(()) = done;
+        Cow::Owned(bytes)
     }
 
     fn data_len(&self) -> usize {

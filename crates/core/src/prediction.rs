@@ -10,8 +10,8 @@ pub(crate) const LEAST_PROBABILITY: f64 = 1e-300;
 /// Everything that one prediction computed: made by the learner, owned and reused by the caller.
 ///
 /// `update` takes the prediction back and reuses what is still true of it. A prediction that the learner has
-/// outgrown (other rounds were learnt in between) keeps its scores, and `update` recomputes the rest.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// outgrown (other rounds were learnt in between) keeps its scores, and `update` recomputes the rest. Only that is saved.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// Scores $z_t$: logits of a probabilistic learner, margins of the others, the forecast itself for
     /// regression.
@@ -25,8 +25,10 @@ pub struct Prediction {
     /// that sample a distribution of logits. Usually empty; for traces and tests.
     pub normals: Vec<f64>,
     /// By-products of `predict` that `update` reuses; the layout belongs to the learner.
+    #[serde(skip)]
     pub(crate) scratch: Vec<f64>,
     /// Which state of the learner the scratch was computed with, see [`Prediction::stamp`].
+    #[serde(skip)]
     pub(crate) stamp: Option<u64>,
     /// By-products that `update` cannot recompute from the scores: they are kept while feedback is late.
     pub(crate) kept: Vec<f64>,
@@ -61,6 +63,20 @@ impl Prediction {
     /// Whether all scores are finite; otherwise the numbers outgrew what 64 bits can hold.
     pub fn is_finite(&self) -> bool {
         self.scores.iter().all(|score| score.is_finite())
+    }
+
+    /// Whether this, which comes from outside, has the sizes and none but finite numbers of a prediction like `model`; it may have
+    /// fewer members.
+    pub fn fits(&self, model: &Prediction) -> bool {
+        let finite = |list: &[f64]| list.iter().all(|number| number.is_finite());
+        let sizes = |at: &Prediction| (at.scores.len(), at.probabilities.len());
+        let alike = sizes(self) == sizes(model) && self.kept.len() == model.kept.len();
+        alike
+            && finite(&self.scores)
+            && finite(&self.probabilities)
+            && finite(&self.kept)
+            && self.members.len() <= model.members.len()
+            && self.members.iter().zip(&model.members).all(|(mine, theirs)| mine.fits(theirs))
     }
 
     /// Copies scores and probabilities of `other`, and drops the by-products that can be recomputed: the

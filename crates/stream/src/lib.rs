@@ -35,6 +35,7 @@ pub mod words;
 pub use read::columns::{Columns, Names, hash_name, hash_number};
 pub use read::error::{ReadError, ReadErrorKind};
 pub use read::format::Format;
+pub use read::live::Stop;
 pub use read::open::{from_read, open};
 pub use read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
 pub use read::reader::Reader;

@@ -24,7 +24,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
     pub(crate) pending: usize,
     /// Most memory that the learner's state may take, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = at_least_one::<u64>())]
     pub(crate) memory: u64,
     /// As JSON
     #[arg(long)]

@@ -6,6 +6,7 @@ use clap::Args;
 use noregret_stream::watch::curve::Measure;
 
 use super::{DataArgs, StreamArgs, at_least_one};
+use crate::checkpoint::{Every, Skip};
 use crate::choices::{CalibrationOf, FeedbackChoice, SortBy};
 
 /// Arguments of `noregret run`.
@@ -31,9 +32,16 @@ pub(crate) struct RunArgs {
     /// Continue with a saved model; a bandit learner's labels go on being drawn where they stopped
     #[arg(long, value_name = "MODEL")]
     pub(crate) load: Option<PathBuf>,
-    /// Save the model when the stream is over
+    /// Save the model when the stream is over, or SIGINT or SIGTERM end it
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
+    /// Save the model on the way, too: after every so many rows (10000) or seconds (30s). A run that is killed goes on with --load
+    /// MODEL --skip seen and its other options, to the bit; what its log has beyond the model is cut off [default: not]
+    #[arg(long, value_name = "EVERY")]
+    pub(crate) checkpoint: Option<Every>,
+    /// Pass over the first rows: a number, or seen, for as many as were read for the model of --load [default: 0]
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) skip: Option<Skip>,
     /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on rows like these
     /// exceeds that of the best linear predictor by at most (regret bound) / rounds, if rows are i.i.d. and not scaled by those before
     /// them (--scale none or unit)

@@ -89,7 +89,7 @@ pub(crate) struct StreamArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Most memory for the learners' states, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = at_least_one::<u64>())]
     pub(crate) memory: u64,
     #[command(flatten)]
     pub(crate) reading: DataArgs,

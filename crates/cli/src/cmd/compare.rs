@@ -45,7 +45,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         report.write(&page(&comparison, &order, file(&pass), charts))?;
     }
     if mode == Mode::Json {
-        return json(&comparison, &pass.stream.source.data).map_err(Failure::output);
+        json(&comparison, &pass.stream.source.data).map_err(Failure::output)?;
+        return comparison.check(&pass);
     }
     if mode == Mode::Table {
         note("");
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     if let (Some(path), Mode::Table) = (&plot, mode) {
         note(format_args!("The curves are in {}.", path.display()));
     }
-    Ok(())
+    comparison.check(&pass)
 }
 
 /// The name of the data without its folder.

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use noregret_stream::run::standing::rows_read;
 use noregret_stream::save::Forecaster;
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
-use crate::note::short;
+use crate::note::{printable, short};
 use crate::open::{describe, read_frozen};
 use crate::progress::as_json;
 use crate::summary::few;
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         let run: Option<serde_json::Value> = archive.json("run").ok();
         let value = serde_json::json!({
             "learner": learner.about().name, "parameters": learner.values(), "feedback": feedback,
-            "rounds": rounds,
+            "rounds": rounds, "rows_read": rows_read(&archive),
             "problem": problem, "labels": encoder.labels, "scaling": encoder.scaler.scaling(),
             "intercept": encoder.intercept, "schema": saved.schema, "tensors": tensors, "run": run, "numbers": numbers,
             "weights": as_json(&weights),
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         });
         return writeln!(out, "{value}").map_err(Failure::output);
     }
-    let labels: Vec<&str> = encoder.labels.iter().take(20).collect();
+    let labels: Vec<_> = encoder.labels.iter().take(20).map(printable).collect();
     let more = if encoder.labels.len() > 20 { ", …" } else { "" };
     let mut lines = vec![
         ("learner", describe(learner.about().name, &learner.values())),

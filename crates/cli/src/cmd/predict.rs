@@ -7,7 +7,7 @@ use noregret::example::Label;
 use noregret::prediction::{Decision, argmax};
 use noregret_stream::Replacement;
 use noregret_stream::encode::Example;
-use noregret_stream::encode::examples::{Examples, ReadExamples};
+use noregret_stream::encode::examples::{ReadExamples, Step};
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
 use noregret_stream::save::Frozen;
@@ -15,7 +15,7 @@ use noregret_stream::save::Frozen;
 use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
-use crate::note::{counted, note, note_bad_rows};
+use crate::note::{counted, note, note_bad_rows, printable};
 use crate::open::read_frozen;
 use crate::plan::Source;
 
@@ -37,8 +37,23 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut example = Example::default();
     let mut prediction = predictor.prediction();
     let mut room = Decision::default();
+    // The program that sends rows through a pipe may wait for the answer to one before the next.
+    let live = examples.reader.size().is_none();
     let mut rows = 0u64;
-    while examples.next(&mut example).map_err(Failure::reading)? {
+    loop {
+        match examples.step(&mut example).map_err(Failure::reading)? {
+            Step::Example => {}
+            Step::Bad(error) => {
+                // Line by line, what is written belongs to what was read.
+                let line = match args.probabilities {
+                    true => serde_json::json!({"label": null, "error": error.to_string()}).to_string(),
+                    false => String::new(),
+                };
+                writeln!(out, "{line}").map_err(failure)?;
+                continue;
+            }
+            Step::End => break,
+        }
         predictor.predict(example.features(), &mut prediction, &mut room);
         if !prediction.is_finite() {
             return Err(run_failure(source.name(), RunError::NotFinite(rows + 1)));
@@ -62,9 +77,12 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
                 .collect();
             serde_json::json!({"label": labels.name(label), "probabilities": probabilities}).to_string()
         } else {
-            labels.name(label).into_owned()
+            printable(&labels.name(label)).into_owned()
         };
         writeln!(out, "{line}").map_err(failure)?;
+        if live {
+            out.flush().map_err(failure)?;
+        }
     }
     if rows == 0 {
         return Err(Failure::data(format!("{}: has no rows to predict", source.name())));
@@ -75,6 +93,12 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     }
     .map_err(failure)?;
     note_bad_rows(examples.bad_rows(), examples.first_bad_row());
+    if let (count, Some(first)) = examples.unscored() {
+        let have = if count == 1 { "row has a label" } else { "rows have labels" };
+        note(format_args!(
+            "noregret: {count} {have} that no prediction is compared with; the first: {first}"
+        ));
+    }
     if examples.reader.dropped_features() > 0 {
         let dropped = counted(examples.reader.dropped_features(), "value");
         note(format_args!("noregret: left out {dropped} of features that the model does not know"));

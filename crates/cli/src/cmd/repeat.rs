@@ -22,11 +22,15 @@ pub(crate) fn repeat(plan: RepeatPlan) -> Result<(), Failure> {
     }
     let comparison = run_all(&pass, vec![candidate], &[])?;
     match pass.stream.mode {
-        Mode::Json => return json(&comparison, &pass.stream.source.data).map_err(Failure::output),
+        Mode::Json => {
+            json(&comparison, &pass.stream.source.data).map_err(Failure::output)?;
+            return comparison.check(&pass);
+        }
         Mode::Table => note(""),
         Mode::Quiet => {}
     }
-    print(&comparison).map_err(Failure::output)
+    print(&comparison).map_err(Failure::output)?;
+    comparison.check(&pass)
 }
 
 fn print(comparison: &Comparison) -> std::io::Result<()> {

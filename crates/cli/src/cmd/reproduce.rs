@@ -1,6 +1,7 @@
 //! `noregret reproduce`: the papers' figures, with what they claim held against what comes out.
 
 use std::io::Write;
+use std::path::Path;
 use std::thread::available_parallelism;
 
 use noregret_experiments::{ExperimentError, FIGURES, Figure, Options, Outcome, Size, find, folder};
@@ -20,6 +21,9 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let set = args.set.iter().map(|text| setting(text)).collect::<Result<Vec<_>, _>>()?;
     if let (false, [_, _, ..]) = (set.is_empty(), figures.as_slice()) {
         return Err(Failure::usage("--set: figures have sizes of their own; name one figure"));
+    }
+    if let Some(folder) = &args.data {
+        check_data(folder, &figures)?;
     }
     let options = Options {
         size: if args.quick { Size::Quick } else { Size::Full },
@@ -50,6 +54,22 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
             counted(broken.len() as u64, "claim")
         ))),
     }
+}
+
+/// Refuses a folder of data that has none, rather than leave out what needs it after all else is done.
+fn check_data(folder: &Path, figures: &[&Figure]) -> Result<(), Failure> {
+    if !folder.is_dir() {
+        return Err(Failure::data(format!("--data {}: there is no such folder", folder.display())));
+    }
+    let mut files = figures.iter().flat_map(|figure| figure.data).peekable();
+    if files.peek().is_some() && !files.clone().any(|file| folder.join(file).exists()) {
+        let files: Vec<&str> = files.copied().collect();
+        let (folder, files) = (folder.display(), files.join(", "));
+        return Err(Failure::data(format!(
+            "--data {folder}: has none of {files}; leave it out to do without them"
+        )));
+    }
+    Ok(())
 }
 
 /// A size of a figure, as `NAME=VALUE` with a value of JSON.

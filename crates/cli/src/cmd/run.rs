@@ -1,38 +1,46 @@
 //! `noregret run`: the main job.
 
 mod checks;
+mod going_on;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use noregret::algorithm::{AnyModel, BanditModel, Forecast, Model};
+use noregret::algorithm::{AnyModel, Forecast, Model};
 use noregret::batch::online_to_batch::{Average, OnlineToBatch};
 use noregret::guarantee::{Promise, RunFacts};
 use noregret::learner::OnlineLearner;
 use noregret::model::Archive;
 use noregret::open_classes::OpenClasses;
+use noregret::prediction::{Decision, Prediction};
 use noregret::rng::Rng;
+use noregret_stream::Stop;
 use noregret_stream::decisions::file::{LogFile, LogFileError};
 use noregret_stream::decisions::log::{LogWriter, Start};
 use noregret_stream::encode::examples::{Examples, ReadExamples};
-use noregret_stream::run::bandit::{Play, run_bandit_as};
+use noregret_stream::run::bandit::{Journal, Play, run_bandit_on};
+use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::score::Score;
+use noregret_stream::run::standing::{Standing, set_rows_read};
 use noregret_stream::run::threads::workers;
-use noregret_stream::run::{Outcome, RunError, RunOptions, Sink};
+use noregret_stream::run::{Outcome, RunError, RunOptions, Sink, run_on};
 use noregret_stream::save::file as model_file;
-use noregret_stream::save::{Forecaster, Frozen, Saved};
+use noregret_stream::save::{Forecaster, Frozen, Learning, Saved};
 use noregret_stream::watch::abstain::{Abstention, Report};
 use noregret_stream::watch::calibration::Calibration;
 use noregret_stream::watch::certify::{Certified, Record};
 
 pub(crate) use self::checks::check_target;
 use self::checks::{check_open_classes, check_options, record};
+use self::going_on::{check_going_on, checkpoint, go_on, skip, stands, stopped};
 use crate::abstention::{RiskPlot, abstention};
 use crate::args::RunArgs;
+use crate::checkpoint::{Next, Segments};
 use crate::choices::CalibrationOf;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
-use crate::note::{note, note_bad_rows};
+use crate::interrupt;
+use crate::note::{counted_past, note, note_bad_rows};
 use crate::open::{Opened, open};
 use crate::plan::{Plan, RunPlan};
 use crate::progress::{Mode, Progress, Total, as_json};
@@ -56,6 +64,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     if let Some(batch) = &plan.batch_model {
         check_target("--batch-model", &batch.path)?;
     }
+    check_going_on(plan)?;
     let Opened {
         mut learner,
         mut encoder,
@@ -66,8 +75,12 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
         generator,
         continues,
         facts,
+        archive,
         decisions,
-    } = open(plan)?;
+    } = open(plan).or_else(|failure| {
+        interrupt::check(plan.stream.stop(), interrupt::nothing_learnt)?;
+        Err(failure)
+    })?;
     check_options(plan, &learner, &encoder)?;
     let scaling = encoder.scaler.scaling();
     if plan.batch_model.is_some() && scaling.adapts() {
@@ -91,7 +104,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
         }
     }
     let size = reader.size();
-    let watched = Watched::new(reader, None);
+    let watched = Watched::new(reader, None, &Stop::default());
     let total = match (rows, stream.limit, size) {
         (Some(rows), ..) | (None, Some(rows), _) => Total::Rows(rows),
         (None, None, Some(size)) => Total::Bytes(size, watched.position()),
@@ -106,17 +119,16 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
         AnyModel::Full(learner) => abstention(observe, about, learner.abstention_bound(0.0).is_some())?,
         AnyModel::Bandit(_) => None,
     };
+    let (data, on_bad_row) = (&stream.source.data, stream.source.on_bad_row);
+    let mut examples = ReadExamples::new(Box::new(watched), encoder, data, on_bad_row);
+    let going_on = skip(plan, archive, &mut examples)?;
     let session = Session {
         plan,
         open_classes,
         facts,
         options: stream.run_options(about.forecast, size.is_none(), seed),
-        examples: ReadExamples::new(
-            Box::new(watched),
-            encoder,
-            &stream.source.data,
-            stream.source.on_bad_row,
-        ),
+        examples,
+        going_on,
         observers: Observers {
             progress,
             record,
@@ -128,16 +140,15 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
         },
         risk_plot: observe.risk_plot.as_deref().map(RiskPlot::open).transpose()?,
     };
+    let mut play = Play::new(seed);
+    if let Some(generator) = generator {
+        play.generator = generator;
+    }
     match learner {
-        AnyModel::Full(learner) => session.full(learner),
+        AnyModel::Full(learner) => session.full(learner, play.generator),
         AnyModel::Bandit(_) => {
-            let mut play = Play { floor: stream.exploration_floor, ..Play::new(seed) };
-            if let Some(generator) = generator {
-                play.generator = generator;
-            }
-            let log = plan.log.as_deref().map(|path| session.log(path, &learner, &play, continues));
-            let log = log.transpose()?;
-            session.bandit(learner.bandit()?, play, log)
+            play.floor = stream.exploration_floor;
+            session.bandit(learner, play, continues)
         }
     }
 }
@@ -169,6 +180,8 @@ struct Session<'a> {
     facts: RunFacts,
     options: RunOptions,
     examples: ReadExamples,
+    /// The file of the model that it goes on from, to the bit.
+    going_on: Option<Archive>,
     observers: Observers,
     risk_plot: Option<RiskPlot>,
 }
@@ -181,88 +194,170 @@ struct Learnt {
     average: Option<Average<Box<dyn Model>>>,
     /// The losses of rounds in which a class appeared for the first time, where that can happen.
     first_appearances: Option<Vec<f64>>,
-    /// What a bandit learner's labels go on being drawn with.
+    /// What labels go on being drawn with, where they are drawn.
     generator: Option<Rng>,
+    /// Writes into the model's file where the run stands, if it may go on from there.
+    stands: Option<Box<dyn FnOnce(&mut Archive, &ReadExamples)>>,
 }
 
 impl Session<'_> {
     /// The label of every round is revealed.
-    fn full(mut self, mut learner: Box<dyn Model>) -> Result<(), Failure> {
-        let about = learner.about();
-        let mut learn = |learner: &mut dyn OnlineLearner| {
-            let (observers, options) = (&mut self.observers, &self.options);
+    fn full(mut self, mut learner: Box<dyn Model>, mut generator: Rng) -> Result<(), Failure> {
+        let (plan, about) = (self.plan, learner.about());
+        let mut standing = Standing::new(learner.as_ref(), &self.options);
+        if let Some(archive) = &self.going_on
+            && let Some((stood, counts)) =
+                Standing::load(archive, learner.problem(), &learner.prediction(), &self.options)
+                    .map_err(Failure::data)?
+        {
+            standing = stood;
+            go_on(&mut self.examples, counts);
+        }
+        let draws = about.forecast == Forecast::RandomisedLabel;
+        let mut options = self.options.clone();
+        let (stop, block) = (plan.stream.stop(), standing.block);
+        let mut segments = Segments::new(&mut self.examples, stop, plan.checkpoint, block, options.limit);
+        let observers = &mut self.observers;
+        let mut segment = |examples: &mut ReadExamples,
+                           learner: &mut dyn OnlineLearner,
+                           standing: &mut Standing<Prediction>,
+                           generator: &mut Rng| {
+            options.limit = segments.begin();
+            let before = standing.rounds;
             let run = |examples: &mut dyn Examples| {
-                noregret_stream::run::run(examples, learner, observers, options)
+                run_on(examples, learner, observers, &options, generator, standing)
             };
-            (self.examples.ahead(options.limit, run))
-                .map_err(|error| run_failure(self.plan.stream.source.name(), error))
+            (examples.ahead(options.limit, run))
+                .map_err(|error| run_failure(plan.stream.source.name(), error))?;
+            Ok::<Next, Failure>(segments.end(standing.rounds - before, examples))
         };
         let (mut average, mut first_appearances) = (None, None);
-        let score = if self.open_classes {
+        if self.open_classes {
             let mut open = OpenClasses::new(learner, about.forecast);
-            let score = learn(&mut open)?;
+            while segment(&mut self.examples, &mut open, &mut standing, &mut generator)? == Next::Save {}
+            standing.finish(&mut open);
             let losses;
             (learner, losses) = open.into_parts();
             first_appearances = (about.forecast == Forecast::Probabilities).then_some(losses);
-            score
-        } else if let Some(batch) = &self.plan.batch_model {
+        } else if let Some(batch) = &plan.batch_model {
             let mut sampled = OnlineToBatch::new(learner, batch.snapshots, self.options.seed);
-            let score = learn(&mut sampled)?;
+            while segment(&mut self.examples, &mut sampled, &mut standing, &mut generator)? == Next::Save {}
+            standing.finish(&mut sampled);
             let drawn;
             (learner, drawn) = sampled.into_parts();
             average = Some(drawn);
-            score
         } else {
-            learn(learner.as_mut())?
-        };
-        let learner = AnyModel::Full(learner);
-        self.close(Learnt { learner, score, average, first_appearances, generator: None })
+            while segment(&mut self.examples, learner.as_mut(), &mut standing, &mut generator)? == Next::Save
+            {
+                let learning = Learning::Full(learner.as_mut());
+                checkpoint(plan, learning, draws.then_some(&generator), &self.examples, &standing, None)?;
+            }
+            if stop.asked().is_none() {
+                standing.finish(learner.as_mut());
+            }
+        }
+        let score = standing.score.clone();
+        let stands = (plan.checkpoint.is_some() || stop.asked().is_some()).then(|| stands(standing, None));
+        let (learner, generator) = (AnyModel::Full(learner), draws.then_some(generator));
+        self.close(Learnt { learner, score, average, first_appearances, generator, stands })
     }
 
-    /// Begins the log of a learner's decisions.
+    /// Begins the log of a learner's decisions, or goes on with the one of which `whole` bytes are known.
     fn log(
         &self,
         path: &Path,
         learner: &AnyModel,
         play: &Play,
         continues: Option<String>,
+        whole: Option<u64>,
     ) -> Result<LogWriter<LogFile>, Failure> {
-        let file = LogFile::create(path).map_err(|error| match error {
+        let refused = |error: LogFileError| match error {
             LogFileError::Io { .. } => Failure::data(format!("--log {error}")),
             error => Failure::usage(format!("--log {error}")),
-        })?;
+        };
         let (encoder, schema) = (&self.examples.encoder, self.examples.reader.schema());
+        if let Some(bytes) = whole {
+            let file = LogFile::go_on(path, bytes).map_err(refused)?;
+            return Ok(LogWriter::go_on(file, &encoder.labels, &schema.columns));
+        }
+        let file = LogFile::create(path).map_err(refused)?;
         let start = Start { learner, seed: self.options.seed, continues, play, encoder, schema };
         LogWriter::new(file, &start).map_err(|error| log_failure(path, &error))
     }
 
     /// Only whether the played label was right is revealed.
-    fn bandit(
-        mut self,
-        mut learner: Box<dyn BanditModel>,
-        mut play: Play,
-        mut log: Option<LogWriter<LogFile>>,
-    ) -> Result<(), Failure> {
-        let (observers, options) = (&mut self.observers, &self.options);
-        let score = if let Some(log) = &mut log {
-            // It writes rows down, which examples made ahead do not have.
-            run_bandit_as(&mut self.examples, learner.as_mut(), observers, options, &mut play, Some(log))
-        } else {
-            self.examples.ahead(options.limit, |examples| {
-                run_bandit_as(examples, learner.as_mut(), observers, options, &mut play, None)
-            })
+    fn bandit(mut self, learner: AnyModel, mut play: Play, continues: Option<String>) -> Result<(), Failure> {
+        let plan = self.plan;
+        let mut standing = Standing::bandit(&self.options);
+        let mut whole = None;
+        if let Some(archive) = &self.going_on
+            && let Some((stood, counts)) =
+                Standing::load(archive, learner.problem(), &Decision::default(), &self.options)
+                    .map_err(Failure::data)?
+        {
+            standing = stood;
+            whole = counts.log;
+            go_on(&mut self.examples, counts);
+        }
+        // The program that sends rows through a pipe may wait for the decision.
+        let live = self.examples.reader.size().is_none();
+        let log = plan.log.as_deref().map(|path| self.log(path, &learner, &play, continues, whole));
+        let mut log = log.transpose()?.map(|log| log.live(live));
+        let mut learner = learner.bandit()?;
+        let mut options = self.options.clone();
+        let stop = plan.stream.stop();
+        let mut segments = Segments::new(&mut self.examples, stop, plan.checkpoint, 1, options.limit);
+        let failure = |error: RunError| match (error, &plan.log) {
+            (RunError::Log(error), Some(path)) => log_failure(path, &error),
+            (error, _) => run_failure(plan.stream.source.name(), error),
         };
-        let score = score.map_err(|error| run_failure(self.plan.stream.source.name(), error))?;
-        if let (Some(log), Some(path)) = (log, &self.plan.log) {
+        let settle = |log: &mut Option<LogWriter<LogFile>>| match (log, &plan.log) {
+            (Some(log), Some(path)) => log.get_mut().settle().map_err(|error| log_failure(path, &error)),
+            _ => Ok(None),
+        };
+        loop {
+            options.limit = segments.begin();
+            let (before, observers) = (standing.rounds, &mut self.observers);
+            let ran = if let Some(log) = &mut log {
+                // It writes rows down, which examples made ahead do not have.
+                let (examples, learner) = (&mut self.examples, learner.as_mut());
+                run_bandit_on(examples, learner, observers, &options, &mut play, Some(log), &mut standing)
+            } else {
+                let (play, learner, standing) = (&mut play, learner.as_mut(), &mut standing);
+                self.examples.ahead(options.limit, |examples| {
+                    run_bandit_on(examples, learner, observers, &options, play, None, standing)
+                })
+            };
+            ran.map_err(failure)?;
+            if segments.end(standing.rounds - before, &mut self.examples) == Next::Over {
+                break;
+            }
+            // The log first: it has all that the model knows of.
+            let bytes = settle(&mut log)?;
+            let learning = Learning::Bandit(learner.as_mut());
+            checkpoint(plan, learning, Some(&play.generator), &self.examples, &standing, bytes)?;
+        }
+        if stop.asked().is_none() {
+            let journal = match &mut log {
+                Some(log) => Some(log as &mut dyn Journal),
+                None => None,
+            };
+            standing.finish_bandit(learner.as_mut(), journal).map_err(failure)?;
+        }
+        let goes_on = plan.checkpoint.is_some() || stop.asked().is_some();
+        let bytes = if goes_on { settle(&mut log)? } else { None };
+        if let (Some(log), Some(path)) = (log, &plan.log) {
             log.into_inner().finish().map_err(|error| log_failure(path, &error))?;
         }
+        let score = standing.score.clone();
+        let stands = goes_on.then(|| stands(standing, bytes));
         let (learner, generator) = (AnyModel::Bandit(learner), Some(play.generator));
-        self.close(Learnt { learner, score, average: None, first_appearances: None, generator })
+        self.close(Learnt { learner, score, average: None, first_appearances: None, generator, stands })
     }
 
     /// The run is over: what came of it is written and shown.
     fn close(mut self, learnt: Learnt) -> Result<(), Failure> {
-        let Learnt { learner, score, average, first_appearances, generator } = learnt;
+        let Learnt { learner, score, average, first_appearances, generator, stands } = learnt;
         let (plan, about) = (self.plan, learner.about());
         let (mode, window) = (plan.stream.mode, plan.stream.window);
         // What is kept back for classes that are new is no part of the learner's own theorem.
@@ -277,6 +372,7 @@ impl Session<'_> {
             .map_err(Failure::output)?;
         let seconds = self.observers.progress.seconds();
         if score.rounds() == 0 {
+            interrupt::check(plan.stream.stop(), interrupt::nothing_learnt)?;
             let data = plan.stream.source.name();
             return Err(Failure::data(format!("{data}: no labelled row was learnt from")));
         }
@@ -342,10 +438,16 @@ impl Session<'_> {
             let predictor = Forecaster::Average(average);
             write(Frozen { predictor, encoder, schema }.archive(), &batch.path)?;
         }
+        let rows = self.examples.rows_read();
         if let Some(path) = &plan.save {
-            let encoder = self.examples.encoder;
+            let encoder = self.examples.encoder.clone();
             self.facts.extend(&score.facts);
-            write(Saved { learner, encoder, schema, generator, facts: self.facts }.archive(), path)?;
+            let mut archive = Saved { learner, encoder, schema, generator, facts: self.facts }.archive();
+            if let Some(stands) = stands {
+                stands(&mut archive, &self.examples);
+            }
+            set_rows_read(&mut archive, rows);
+            write(archive, path)?;
         }
         summary.seconds = Some(seconds);
         summary.rows_per_second = Some(score.rounds() as f64 / seconds);
@@ -356,7 +458,7 @@ impl Session<'_> {
         if mode == Mode::Table {
             tell_where(plan);
         }
-        Ok(())
+        interrupt::check(plan.stream.stop(), || stopped(plan, rows))
     }
 
     /// Holds the learner to its theorem, if that was asked for.
@@ -424,6 +526,7 @@ pub(crate) fn run_failure(data: &str, error: RunError) -> Failure {
     match error {
         RunError::Read(error) => Failure::reading(error),
         RunError::Write(error) => Failure::output(error),
+        RunError::Log(error) => Failure::data(format!("--log: cannot be written: {error}")),
         RunError::NotFinite(_) => Failure::data(format!("{data}: {error}")),
     }
 }

@@ -19,6 +19,7 @@ use self::experts::Experts;
 use self::player::{Player, list};
 use crate::args::TraceArgs;
 use crate::failure::Failure;
+use crate::files;
 use crate::note::counted;
 use crate::settings::Settings;
 
@@ -72,6 +73,8 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut printed = Vec::new();
     let mut rounds = 0;
+    // The program that sends rows through a pipe may wait for the answer to one before the next.
+    let live = !files::stdin_is_file();
     for (line, text) in (1u64..).zip(std::io::stdin().lock().lines()) {
         let failure = |what: String| Failure::data(format!("standard input:{line}: {what}"));
         let text = text.map_err(|error| match error.kind() {
@@ -85,6 +88,9 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
         printed.clear();
         player.play(rounds, &text, &mut printed).map_err(failure)?;
         out.write_all(&printed).map_err(Failure::output)?;
+        if live {
+            out.flush().map_err(Failure::output)?;
+        }
     }
     if rounds == 0 {
         return Err(Failure::data(

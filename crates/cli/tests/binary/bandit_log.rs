@@ -367,5 +367,12 @@ fn a_changed_log_is_found_out() {
     assert!(ran.code == 2 && ran.stderr.contains("the label is not the one that the log's generator draws"));
     folder.write("cut", &log[..log.len() - 5]);
     let ran = folder.run("replay cut");
+    assert!(
+        ran.code == 0 && ran.stderr.contains("the log's last line is cut off, and was dropped: cut:"),
+        "{}",
+        ran.stderr
+    );
+    folder.write("cut", [&log[..log.len() - 5], "\n"].concat());
+    let ran = folder.run("replay cut");
     assert!(ran.code == 2 && ran.stderr.contains("is no line of a decision log"), "{}", ran.stderr);
 }

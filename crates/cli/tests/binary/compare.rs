@@ -163,7 +163,7 @@ fn what_goes_wrong_is_said_in_one_sentence_that_names_the_learner() {
             1,
             Some("soba: exploration = 1.5: must be in [0, 1]"),
         ),
-        ("a.svm --learners folklore,soba --memory 0 --set folklore.norm=1..2000*1.01", 1, None),
+        ("a.svm --learners folklore,soba --memory 1 --set folklore.norm=1..2000*1.001", 1, None),
         (
             "weights.csv --label label --weight weight --learners ogd,perceptron",
             2,

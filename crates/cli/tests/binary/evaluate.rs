@@ -157,6 +157,10 @@ fn bad_logs_are_refused_with_their_line() {
             "the label \"x\" was played with probability 0: must be in (0, 1]",
         ),
         (
+            r#"{"id":"b","label":"x","probability":5e-324}"#,
+            "the label \"x\" was played with probability 5e-324; at least 1e-100 can be computed with",
+        ),
+        (
             r#"{"id":"b","label":"x","probability":1.5}"#,
             "the label \"x\" was played with probability 1.5: must be in (0, 1]",
         ),
@@ -221,4 +225,16 @@ fn bad_logs_are_refused_with_their_line() {
     folder
         .run("evaluate a.vw --policy uniform")
         .failed(2, "a.vw:1: the action \"1\" was played with probability 0: must be in (0, 1]");
+    folder.write("a.vw", "1:0:5e-324 | x\n");
+    folder.run("evaluate a.vw --policy uniform").failed(
+        2,
+        "a.vw:1: the action \"1\" was played with probability 5e-324; at least 1e-100 can be computed with",
+    );
+    // Another label's probability may be as small as it likes: the estimate is a number, its Bernstein interval unknown.
+    folder.write(
+        "log",
+        "{\"id\":1,\"label\":\"x\",\"p\":{\"x\":1,\"y\":5e-324},\"correct\":true}\n{\"id\":2,\"label\":\"x\",\"p\":{\"x\":1,\"y\":5e-324},\"correct\":false}\n",
+    );
+    let printed = folder.run("evaluate log --policy uniform").succeeded().stdout;
+    assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");
 }

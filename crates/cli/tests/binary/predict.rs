@@ -75,15 +75,72 @@ fn to_a_file() {
     assert_eq!(folder.run("predict model train.csv --output -").succeeded().stdout, printed);
 }
 
+/// Line by line, the output belongs to the input.
 #[test]
-fn bad_rows_are_left_out_and_counted() {
+fn bad_rows_keep_their_place() {
     let folder = trained();
     folder.write("new.csv", "size,hue,kind\n9,blue,dog\nx,red,cat\n1,red,horse\n1,red,cat\n");
     let ran = folder.run("predict model new.csv");
     ran.complained(2, r#"new.csv:3: column "size": "x" is not a number"#);
-    let ran = folder.run("predict model new.csv --on-bad-row 2").succeeded();
-    assert_eq!(ran.stdout, "dog\ncat\n");
-    assert!(ran.stderr.contains("2 bad rows were skipped; the first: new.csv:3: "), "{}", ran.stderr);
-    let ran = folder.run("predict model new.csv --on-bad-row 1");
-    ran.complained(2, r#"new.csv:4: the label "horse" is none of the 2 known classes: cat, dog"#);
+    let ran = folder.run("predict model new.csv --on-bad-row 1").succeeded();
+    assert_eq!(ran.stdout, "dog\n\ncat\ncat\n");
+    assert!(ran.stderr.contains("1 bad row was skipped; the first: new.csv:3: "), "{}", ran.stderr);
+    let objects = folder.run("predict model new.csv --on-bad-row skip --probabilities").succeeded().objects();
+    let error = r#"new.csv:3: column "size": "x" is not a number"#;
+    assert_eq!(objects[1], serde_json::json!({"label": null, "error": error}));
+    assert_eq!(
+        objects.iter().map(|row| &row["label"]).collect::<Vec<_>>(),
+        ["dog", "", "cat", "cat"]
+            .map(|label| { if label.is_empty() { serde_json::Value::Null } else { label.into() } })
+            .iter()
+            .collect::<Vec<_>>()
+    );
+}
+
+/// Predicting needs no labels, so that it asks nothing of them.
+#[test]
+fn labels_need_not_be_known() {
+    let folder = trained();
+    folder.write("new.csv", "size,hue,kind\n9,blue,dog\n1,red,horse\n1,red,cat\n");
+    let ran = folder.run("predict model new.csv").succeeded();
+    assert_eq!(ran.stdout, "dog\ncat\ncat\n");
+    let sentence = "noregret: 1 row has a label that no prediction is compared with; the first: new.csv:3: the label \"horse\" is none of the 2 known classes: cat, dog\n";
+    assert!(ran.stderr.contains(sentence), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with(" on the 2 labelled\n"), "{}", ran.stderr);
+    // A weight is of no use to a prediction either.
+    folder.run("run train.csv --quiet --learner perceptron --save perceptron").succeeded();
+    folder.write("weights.csv", "size,hue,kind,w\n9,blue,dog,2\n");
+    folder.run("predict perceptron weights.csv --weight w").succeeded();
+}
+
+/// Where a row names nothing that the model knows, an answer would be no prediction.
+#[test]
+fn foreign_rows_are_refused() {
+    let folder = Folder::with(
+        "a.ndjson",
+        "{\"a\": 1, \"hue\": \"red\", \"y\": \"p\"}\n{\"a\": -1, \"hue\": \"blue\", \"y\": \"q\"}\n"
+            .repeat(20),
+    );
+    folder.run("run a.ndjson --quiet --save model").succeeded();
+    let foreign = "{\"b\": 1, \"c\": \"red\"}\n";
+    let ran = folder.run_with("predict model -", foreign);
+    ran.failed(2, "standard input:1: none of the row's features is one that the saved model knows");
+    for row in ["{\"a\": 0}\n", "{\"hue\": \"green\"}\n", "{\"b\": 1, \"a\": 1}\n", "{}\n"] {
+        folder.run_with("predict model -", row).succeeded();
+    }
+    let ran = folder
+        .run_with("predict model - --on-bad-row skip", foreign.to_owned() + "{\"a\": 1, \"hue\": \"red\"}\n")
+        .succeeded();
+    assert_eq!(ran.stdout, "\np\n");
+}
+
+#[test]
+fn labels_are_printed_without_control_characters() {
+    let rows = "{\"a\": 1, \"y\": \"p\\u001b[31m\\nq\"}\n{\"a\": -1, \"y\": \"q\"}\n".repeat(20);
+    let folder = Folder::with("a.ndjson", rows);
+    folder.run("run a.ndjson --quiet --save model").succeeded();
+    let ran = folder.run_with("predict model -", "{\"a\": 1}\n").succeeded();
+    assert_eq!(ran.stdout, "p\\u{1b}[31m\\nq\n");
+    let inspected = folder.run("inspect model").succeeded().stdout;
+    assert!(inspected.contains("p\\u{1b}[31m\\nq, q"), "{inspected}");
 }

@@ -79,6 +79,19 @@ fn tuned_over_grids() {
     reproduce("gaf-fig1", &["vehicle.scale.libsvm.gz", "shuttle.scale.libsvm.gz", "segment.scale.libsvm.gz"]);
 }
 
+/// Before an hour of work, not after it.
+#[test]
+fn a_folder_of_data_that_is_not_there() {
+    let folder = Folder::new();
+    folder.run("reproduce soba-fig1 --data nowhere").failed(2, "--data nowhere: there is no such folder");
+    folder.run("reproduce all --data nowhere").failed(2, "--data nowhere: there is no such folder");
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    folder.run("reproduce gaf-fig1 --data empty").failed(
+        2,
+        "--data empty: has none of vehicle.scale.libsvm.gz, shuttle.scale.libsvm.gz, segment.scale.libsvm.gz; leave it out to do without them",
+    );
+}
+
 #[test]
 fn figures_are_listed_and_unknown_ones_named() {
     let folder = Folder::new();

@@ -146,7 +146,7 @@ impl Algorithm for Aioli {
         let spread = curvature::euclidean_spread(norm, radius);
         let paper = curvature::aioli_paper(spread);
         let kappa = params.curvature.unwrap_or(Curvature::Paper).coefficient(spread, paper);
-        let kappa = positive("curvature", kappa)?;
+        let kappa = curvature::checked(kappa)?;
         let improper_weight = non_negative("improper_weight", params.improper_weight.unwrap_or(1.0))?;
 
         let mut learner = Self {

@@ -218,7 +218,7 @@ impl Algorithm for Folklore {
         let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
         let paper = curvature::folklore_paper(norm * radius, k);
         let gamma = params.curvature.unwrap_or_default().coefficient(log_odds, paper);
-        let gamma = positive("curvature", gamma)?;
+        let gamma = curvature::checked(gamma)?;
         let linear_term = params.linear_term.unwrap_or(true);
 
         let q = k - 1;

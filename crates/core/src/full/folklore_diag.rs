@@ -105,7 +105,7 @@ impl Algorithm for FolkloreDiag {
         let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
         let paper = curvature::folklore_paper(norm * radius, k);
         let gamma = params.curvature.unwrap_or_default().coefficient(log_odds, paper);
-        let gamma = positive("curvature", gamma)?;
+        let gamma = curvature::checked(gamma)?;
         Ok(Self {
             params: FolkloreDiagParams {
                 norm: Some(norm),

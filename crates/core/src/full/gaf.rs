@@ -67,7 +67,7 @@ use crate::bounds;
 use crate::example::{Batch, Features, Target, Truth};
 use crate::guarantee::{Ball, Guarantee, Promise, curved, provided, setting};
 use crate::kernel::basis::LogitBasis;
-use crate::kernel::curvature::{self, gaf_beta};
+use crate::kernel::curvature::{self, checked, gaf_beta};
 use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{Store, columns, columns_mut, product};
@@ -286,7 +286,7 @@ impl Algorithm for Gaf {
         let norm = resolve_norm(params.norm, radius)?;
         let default = 32.0 * (d * k) as f64 * radius * radius;
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
-        let curvature = positive("curvature", params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
+        let curvature = checked(params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
         let samples = params.samples.or((!has_quadrature(k)).then_some(SAMPLES));
         if samples == Some(0) {
             return Err(ParamError::invalid("samples", 0, "at least 1"));

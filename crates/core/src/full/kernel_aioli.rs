@@ -297,7 +297,7 @@ impl Algorithm for KernelAioli {
         let spread = curvature::euclidean_spread(norm, radius);
         let paper = curvature::aioli_paper(spread);
         let kappa = params.curvature.unwrap_or(Curvature::Paper).coefficient(spread, paper);
-        let kappa = positive("curvature", kappa)?;
+        let kappa = curvature::checked(kappa)?;
         let improper_weight = non_negative("improper_weight", params.improper_weight.unwrap_or(1.0))?;
         let max_rounds = params.max_rounds.unwrap_or(4096);
         if max_rounds == 0 {

@@ -25,6 +25,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::param::{ParamError, positive};
+
 /// Which coefficient $\gamma$ of the quadratic surrogate (1) a learner uses.
 ///
 /// Written and parsed as `safe`, `tight`, `paper` or a number.
@@ -53,6 +55,22 @@ impl Curvature {
             Curvature::Value(value) => value,
         }
     }
+}
+
+/// No surrogate of a larger coefficient than 1/2 is a lower bound of the loss; beyond this, the arithmetic has nothing left to say.
+const LARGEST: f64 = 1e3;
+
+/// The coefficient that a learner is made with.
+///
+/// # Errors
+/// If it is not finite, not > 0, or beyond all reason.
+pub fn checked(coefficient: f64) -> Result<f64, ParamError> {
+    let coefficient = positive("curvature", coefficient)?;
+    if coefficient > LARGEST {
+        let need = "at most 1000: none above 1/2 is valid for the loss";
+        return Err(ParamError::invalid("curvature", coefficient, need));
+    }
+    Ok(coefficient)
 }
 
 /// A value of the parameter that names no curvature.

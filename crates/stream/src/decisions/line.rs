@@ -9,6 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::log::{Header, LearnerPart, VERSION};
 use crate::encode::labels::Labels;
+use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::row::Row;
@@ -253,6 +254,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
             shown(&*name)
         ));
     }
+    check_weight(probability).map_err(|what| format!("the label {} {what}", shown(&*name)))?;
     check_distribution("p", &distribution)?;
     let evaluation = by_class("evaluation", line.evaluation, known)?;
     check_distribution("evaluation", &evaluation)?;

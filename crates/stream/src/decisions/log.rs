@@ -238,6 +238,8 @@ pub struct LogWriter<W> {
     /// Classes and columns that the log knows.
     labels: usize,
     columns: u32,
+    /// Whether every line is handed on at once.
+    live: bool,
 }
 
 impl<W: Write> LogWriter<W> {
@@ -248,9 +250,20 @@ impl<W: Write> LogWriter<W> {
     pub fn new(out: W, start: &Start<'_>) -> io::Result<Self> {
         let header = start.header();
         let (labels, columns) = (header.labels.len(), header.schema.columns.count());
-        let mut log = Self { out, line: Vec::new(), labels, columns };
+        let mut log = Self { out, line: Vec::new(), labels, columns, live: false };
         log.write(&header)?;
         Ok(log)
+    }
+
+    /// Goes on with a log whose last row was taken with the classes and columns that `labels` and `columns` know.
+    pub fn go_on(out: W, labels: &Labels, columns: &Columns) -> Self {
+        Self { out, line: Vec::new(), labels: labels.len(), columns: columns.count(), live: false }
+    }
+
+    /// Hands every line on at once: whoever sends the rows may be waiting for the decision.
+    #[must_use]
+    pub fn live(self, live: bool) -> Self {
+        Self { live, ..self }
     }
 
     /// Names that have come up since, to be written before what speaks of them.
@@ -272,7 +285,8 @@ impl<W: Write> LogWriter<W> {
         serde_json::to_writer(&mut self.line, what)?;
         self.line.push(b'\n');
         // A line at a time: what is cut off is one line at most.
-        self.out.write_all(&self.line)
+        self.out.write_all(&self.line)?;
+        if self.live { self.out.flush() } else { Ok(()) }
     }
 
     /// Writes what was heard of the decision `id`; `None`: nothing ever will be.

@@ -4,6 +4,7 @@
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::reader::LogReader;
 use crate::encode::labels::Labels;
+use crate::evaluate::off_policy::check_weight;
 use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
@@ -76,6 +77,14 @@ impl Logged {
         }
     }
 
+    /// What was dropped at the end of a log that was cut off, see [`LogReader::torn`].
+    pub fn torn(&self) -> Option<&str> {
+        match self {
+            Self::Log(log) => log.torn(),
+            Self::Vw { .. } => None,
+        }
+    }
+
     /// The labels so far.
     pub fn labels(&self) -> &Labels {
         match self {
@@ -135,6 +144,9 @@ impl Logged {
                 labels.name(noregret::example::Label(label))
             )));
         }
+        check_weight(probability).map_err(|what| {
+            refuse(format!("the action {:?} {what}", labels.name(noregret::example::Label(label))))
+        })?;
         row.unlabel();
         Ok(Some(Event::Decision(Box::new(LoggedDecision {
             id: format!("line {}", row.line),

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use noregret::example::Features;
 use noregret::learner::BanditLearner;
-use noregret::model::{Archive, Data, ModelError, Numbers};
+use noregret::model::{Archive, ModelError};
 use noregret::prediction::Decision;
 use noregret::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Example;
+use crate::run::standing::{packed, unpacked};
 
 /// Why a decision or a feedback is refused, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -172,6 +173,11 @@ impl Decisions {
         self.0.len()
     }
 
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether the decision `id` waits.
     pub fn contains(&self, id: &str) -> bool {
         self.0.contains(id)
@@ -199,10 +205,7 @@ impl Decisions {
             decision: taken.clone(),
         };
         let list: Vec<Kept> = self.0.iter().map(kept).collect();
-        let mut bytes = serde_json::to_vec(&list).expect("plain data");
-        bytes.resize(bytes.len().next_multiple_of(8), b' ');
-        let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        archive.set_tensor(WAITING, Numbers { shape: vec![words.len()], data: Data::Count(words) });
+        archive.set_tensor(WAITING, packed(serde_json::to_vec(&list).expect("plain data")));
     }
 
     /// The decisions that wait in a model file for a learner of `problem`: none in a file that says nothing of any.
@@ -213,10 +216,7 @@ impl Decisions {
         let damaged = |what: String| ModelError::Damaged(format!("the decisions that wait: {what}"));
         let mut decisions = Self::new(most);
         let Ok(tensor) = archive.tensor(WAITING) else { return Ok(decisions) };
-        let Data::Count(words) = &tensor.data else {
-            return Err(damaged("they are no bytes".to_owned()));
-        };
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let bytes = unpacked(tensor).ok_or_else(|| damaged("they are no bytes".to_owned()))?;
         let list: Vec<Kept> = serde_json::from_slice(&bytes)
             .map_err(|error| damaged(format!("they are unreadable: {error}")))?;
         for kept in list {

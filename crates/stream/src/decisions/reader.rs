@@ -1,10 +1,13 @@
 //! Reading a decision log ([`crate::decisions::log`]), line by line.
 
+use serde_json::Value;
+
 use crate::decisions::event::Event;
 use crate::decisions::line::{Known, parse};
 use crate::encode::labels::Labels;
 use crate::read::columns::{ColumnMap, Columns, Names};
 use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::live::Stop;
 use crate::read::row::Row;
 use crate::read::source::{Line, Source};
 
@@ -24,6 +27,13 @@ pub struct LogReader {
     source: Lines,
     known: Known,
     first: bool,
+    /// What was dropped at its end, if it was cut off.
+    torn: Option<String>,
+}
+
+/// Whether compressed data end in the middle.
+fn is_cut(error: &ReadError) -> bool {
+    matches!(error.kind(), ReadErrorKind::Truncated { .. })
 }
 
 impl LogReader {
@@ -32,13 +42,21 @@ impl LogReader {
     /// # Errors
     /// If it cannot be read.
     pub fn open(path: &str) -> Result<Self, ReadError> {
+        Self::open_until(path, &Stop::default())
+    }
+
+    /// The same; a pipe ends by an error when `stop` is asked for.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn open_until(path: &str, stop: &Stop) -> Result<Self, ReadError> {
         #[cfg(feature = "parquet")]
         if let Some(file) = crate::read::open::parquet_file(path, None) {
             let lines = LinesOfParquet::open(file)
                 .map_err(|what| ReadError::new(path, 0, ReadErrorKind::Layout(what)))?;
             return Ok(Self::over(Lines::Parquet(Box::new(lines), path.to_owned())));
         }
-        Ok(Self::over(Lines::Text(Source::open(path)?)))
+        Ok(Self::over(Lines::Text(Source::open(path, stop)?)))
     }
 
     /// Reads a log from any stream of bytes; `name` stands for it in errors.
@@ -52,7 +70,7 @@ impl LogReader {
     fn over(source: Lines) -> Self {
         let columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let known = Known { labels: Labels::default(), columns, ordered: false, own_columns: false };
-        Self { source, known, first: true }
+        Self { source, known, first: true, torn: None }
     }
 
     /// Features are those of `columns`; what it does not know is dropped and counted.
@@ -83,6 +101,11 @@ impl LogReader {
         }
     }
 
+    /// What was dropped at the end of a log that was cut off, in a sentence: its writer has died. Known after the last event.
+    pub fn torn(&self) -> Option<&str> {
+        self.torn.as_deref()
+    }
+
     /// Size of the file as stored, if it is one: only then can it be read twice.
     pub fn size(&self) -> Option<u64> {
         match &self.source {
@@ -102,6 +125,14 @@ impl LogReader {
         }
     }
 
+    fn is_open_line(&self) -> bool {
+        match &self.source {
+            Lines::Text(source) => source.is_open_line(),
+            #[cfg(feature = "parquet")]
+            Lines::Parquet(..) => false,
+        }
+    }
+
     /// The next event; features of a decision are read into `row`. `None` at the end.
     ///
     /// # Errors
@@ -110,7 +141,16 @@ impl LogReader {
         loop {
             row.clear();
             let line = match &mut self.source {
-                Lines::Text(source) => source.next_line()?.map(Line::text),
+                Lines::Text(source) => match source.next_line() {
+                    Ok(line) => line.map(Line::text),
+                    Err(error) if is_cut(&error) && !self.first => {
+                        self.torn = Some(format!(
+                            "the log is cut off, and what is behind the cut is missing: {error}"
+                        ));
+                        return Ok(None);
+                    }
+                    Err(error) => return Err(error),
+                },
                 #[cfg(feature = "parquet")]
                 Lines::Parquet(lines, name) => {
                     let row = lines.row() + 1;
@@ -121,8 +161,10 @@ impl LogReader {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let parsed = parse(line, self.first, &mut self.known, row);
-            self.first = false;
+            let first = std::mem::replace(&mut self.first, false);
+            let parsed = parse(line, first, &mut self.known, row);
+            let unfinished =
+                parsed.is_err() && serde_json::from_slice::<Value>(line).is_err_and(|error| error.is_eof());
             row.line = self.line();
             match parsed {
                 Ok(event) => {
@@ -134,7 +176,12 @@ impl LogReader {
                 Err(what) => {
                     self.known.columns.roll_back();
                     row.clear();
-                    return Err(self.error(what));
+                    let error = self.error(what);
+                    if unfinished && !first && self.is_open_line() {
+                        self.torn = Some(format!("the log's last line is cut off, and was dropped: {error}"));
+                        return Ok(None);
+                    }
+                    return Err(error);
                 }
             }
         }

@@ -13,6 +13,7 @@ use crate::decisions::reader::LogReader;
 use crate::encode::scale::Scaler;
 use crate::encode::{Example, LargeRow};
 use crate::read::error::ReadError;
+use crate::read::live::Stop;
 use crate::read::row::Row;
 use crate::run::bandit::Play;
 use crate::save::Saved;
@@ -42,6 +43,8 @@ pub struct Replayed {
     pub last_id: Option<u64>,
     /// The floor under the probabilities, see [`Play::floor`].
     pub floor: f64,
+    /// What was dropped at the end of the log, if it was cut off.
+    pub torn: Option<String>,
 }
 
 /// Why a log cannot be replayed.
@@ -85,7 +88,20 @@ pub enum ReplayError {
 ///
 /// # Errors
 /// What cannot be read, or does not follow from the lines before.
-pub fn replay(mut log: LogReader, model: Option<&Archive>, limits: Limits) -> Result<Replayed, ReplayError> {
+pub fn replay(log: LogReader, model: Option<&Archive>, limits: Limits) -> Result<Replayed, ReplayError> {
+    replay_until(log, model, limits, &Stop::default())
+}
+
+/// The same, as far as the line at which `stop` is asked for.
+///
+/// # Errors
+/// As for [`replay`].
+pub fn replay_until(
+    mut log: LogReader,
+    model: Option<&Archive>,
+    limits: Limits,
+    stop: &Stop,
+) -> Result<Replayed, ReplayError> {
     let mut row = Row::new();
     let header = match log.next(&mut row)? {
         Some(Event::Header(header)) => header,
@@ -110,7 +126,14 @@ pub fn replay(mut log: LogReader, model: Option<&Archive>, limits: Limits) -> Re
     };
     let (mut decisions, mut answered, mut right, mut last_id) = (0, 0, 0, None);
     let (mut example, mut expected) = (Example::default(), noregret::prediction::Decision::default());
-    while let Some(event) = log.next(&mut row)? {
+    while stop.asked().is_none() {
+        let event = match log.next(&mut row) {
+            Ok(Some(event)) => event,
+            Ok(None) => break,
+            // A pipe that is waited for ends by an error.
+            Err(_) if stop.asked().is_some() => break,
+            Err(error) => return Err(error.into()),
+        };
         match event {
             Event::Header(_) => unreachable!("refused behind the first line"),
             Event::Decision(logged) => {
@@ -178,9 +201,10 @@ pub fn replay(mut log: LogReader, model: Option<&Archive>, limits: Limits) -> Re
         saved.encoder.labels.clone_from(log.labels());
     }
     saved.schema.columns = log.columns().clone();
+    let torn = log.torn().map(str::to_owned);
     let generator = drawn.then_some(play.generator);
     let saved = Saved { learner: AnyModel::Bandit(learner), generator, ..saved };
-    Ok(Replayed { saved, decisions, answered, right, pending, last_id, floor: play.floor })
+    Ok(Replayed { saved, decisions, answered, right, pending, last_id, floor: play.floor, torn })
 }
 
 /// Right, wrong or nothing; other rewards are none that a learner of one bit can hear.

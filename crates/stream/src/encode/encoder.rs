@@ -107,19 +107,26 @@ impl Encoder {
         Ok(())
     }
 
-    /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning.
+    /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning. Returns what keeps its
+    /// label from being compared with a prediction, if anything does; the example has none then.
     ///
     /// # Errors
-    /// What is wrong with the row.
-    pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<(), String> {
-        self.check(row)?;
+    /// What is wrong with the features of the row.
+    pub fn encode_frozen(&mut self, row: &Row, out: &mut Example) -> Result<Option<String>, String> {
+        check_values(row)?;
+        self.check_votes(row)?;
         self.features_of(row, out, false)?;
-        self.target_of(row, out, false)
+        let target = check_weight(row).and_then(|()| self.target_of(row, out, false));
+        Ok(target.inspect_err(|_| out.set_target(None)).err())
     }
 
     /// Checks the values of a row.
     fn check(&self, row: &Row) -> Result<(), String> {
         check_magnitudes(row)?;
+        self.check_votes(row)
+    }
+
+    fn check_votes(&self, row: &Row) -> Result<(), String> {
         match row.values().iter().find(|value| self.votes && value.abs() > 1.0) {
             Some(value) => Err(format!("the row has the value {value}; a vote in [-1, 1] was needed")),
             None => Ok(()),
@@ -332,13 +339,22 @@ impl Encoder {
 
 /// Checks that nothing in `row` is too large to be computed with.
 pub(crate) fn check_magnitudes(row: &Row) -> Result<(), String> {
-    if let Some(value) = row.values().iter().find(|value| value.abs() > LARGEST_NORM) {
-        return Err(format!(
-            "the row has the value {value:e}; at most {LARGEST_NORM:e} can be computed with"
-        ));
+    check_values(row)?;
+    check_weight(row)
+}
+
+fn check_values(row: &Row) -> Result<(), String> {
+    match row.values().iter().find(|value| value.abs() > LARGEST_NORM) {
+        Some(value) => {
+            Err(format!("the row has the value {value:e}; at most {LARGEST_NORM:e} can be computed with"))
+        }
+        None => Ok(()),
     }
-    if row.weight > LARGEST_WEIGHT {
-        let weight = row.weight;
+}
+
+fn check_weight(row: &Row) -> Result<(), String> {
+    let weight = row.weight;
+    if weight > LARGEST_WEIGHT {
         return Err(format!(
             "the row has weight {weight:e}; at most {LARGEST_WEIGHT:e} can be computed with"
         ));

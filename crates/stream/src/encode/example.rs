@@ -1,9 +1,11 @@
 //! Examples as learners see them.
 
 use noregret::example::{Batch, Features, Label, Target, Truth};
+use noregret::problem::Problem;
+use serde::{Deserialize, Serialize};
 
 /// One example as a learner sees it, owned, its buffers reused.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Example {
     pub(super) sparse: bool,
     pub(super) indices: Vec<u32>,
@@ -13,7 +15,7 @@ pub struct Example {
     pub(super) weight: f64,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) enum OwnedTruth {
     #[default]
     Missing,
@@ -30,6 +32,25 @@ impl Example {
         } else {
             Features::Dense(&self.values)
         }
+    }
+
+    /// Whether this, which comes from outside, is an example for a learner of `problem`.
+    pub fn fits(&self, problem: &Problem) -> bool {
+        let layout = if self.sparse {
+            self.indices.len() == self.values.len()
+                && self.indices.is_sorted_by(|a, b| a < b)
+                && self.indices.last().is_none_or(|last| (*last as usize) < problem.features)
+        } else {
+            self.values.len() == problem.features
+        };
+        let truth = match self.truth {
+            OwnedTruth::Missing => true,
+            OwnedTruth::Class(label) => label.index() < problem.classes,
+            OwnedTruth::Distribution => self.distribution.len() == problem.classes,
+            OwnedTruth::Value(value) => value.is_finite(),
+        };
+        let mut numbers = self.values.iter().chain(&self.distribution).chain([&self.weight]);
+        layout && truth && self.weight >= 0.0 && numbers.all(|number| number.is_finite())
     }
 
     /// The target; `None` for an unlabelled example, or one of weight 0, which teaches nothing.

@@ -96,6 +96,50 @@ pub struct ReadExamples {
     first_bad: Option<String>,
     row: Row,
     frozen: bool,
+    unscored: u64,
+    first_unscored: Option<String>,
+    /// Rows that were read, bad ones included, and examples made.
+    read: u64,
+    made: u64,
+    pause: Option<Pause>,
+    paused: bool,
+}
+
+/// Asked between two examples, after every so many of them: whether the examples are to end here, for now.
+pub struct Pause {
+    /// After how many.
+    pub every: u64,
+    /// Whether to end.
+    pub asked: Box<dyn FnMut() -> bool + Send>,
+}
+
+/// Why rows could not be passed over.
+#[derive(Debug, thiserror::Error)]
+pub enum SkipError {
+    /// They could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// They are fewer.
+    #[error("{name}: has {rows} rows; {asked} were to be skipped")]
+    Short {
+        /// What the data is called.
+        name: String,
+        /// How many there are.
+        rows: u64,
+        /// How many were asked for.
+        asked: u64,
+    },
+}
+
+/// What came of reading on.
+#[derive(Debug)]
+pub enum Step {
+    /// An example.
+    Example,
+    /// A bad row, which was passed over.
+    Bad(ReadError),
+    /// Nothing is left.
+    End,
 }
 
 impl ReadExamples {
@@ -111,10 +155,17 @@ impl ReadExamples {
             first_bad: None,
             row: Row::new(),
             frozen: false,
+            unscored: 0,
+            first_unscored: None,
+            read: 0,
+            made: 0,
+            pause: None,
+            paused: false,
         }
     }
 
-    /// The same rows, with classes and scaling left as they are: for prediction without learning.
+    /// The same rows, with classes and scaling left as they are: for prediction without learning. A label that the learner could
+    /// not learn from is no reason to refuse its row.
     pub fn frozen(self) -> Self {
         Self { frozen: true, ..self }
     }
@@ -124,6 +175,53 @@ impl ReadExamples {
         &self.row
     }
 
+    /// Lets the examples end, for now, when `pause` says so.
+    pub fn pause_by(&mut self, pause: Pause) {
+        self.pause = Some(pause);
+    }
+
+    /// Whether the examples have ended because of [`ReadExamples::pause_by`]; they go on behind that.
+    pub fn take_paused(&mut self) -> bool {
+        std::mem::take(&mut self.paused)
+    }
+
+    /// Rows that were read so far, bad ones included.
+    pub fn rows_read(&self) -> u64 {
+        self.read
+    }
+
+    /// Passes over the first `rows` rows, whatever is in them: they were learnt before.
+    ///
+    /// # Errors
+    /// What cannot be read, or if there are no more rows than that.
+    pub fn skip(&mut self, rows: u64) -> Result<(), SkipError> {
+        while self.read < rows {
+            match self.reader.read(&mut self.row) {
+                Ok(true) => {}
+                Ok(false) => {
+                    return Err(SkipError::Short { name: self.name.clone(), rows: self.read, asked: rows });
+                }
+                Err(error) if error.is_row_error() => {}
+                Err(error) => return Err(error.into()),
+            }
+            self.read += 1;
+        }
+        Ok(())
+    }
+
+    /// Goes on counting bad rows where a run has stopped.
+    pub fn count_on(&mut self, bad: u64, first: Option<String>) {
+        (self.bad, self.first_bad) = (bad, first);
+    }
+
+    /// Whether to end here, for now.
+    fn is_paused(&mut self) -> bool {
+        let made = self.made;
+        let pause = self.pause.as_mut().filter(|pause| made.is_multiple_of(pause.every));
+        self.paused = pause.is_some_and(|pause| (pause.asked)());
+        self.paused
+    }
+
     /// How many bad rows were passed over.
     pub fn bad_rows(&self) -> u64 {
         self.bad
@@ -131,11 +229,19 @@ impl ReadExamples {
 
     fn encode(&mut self, out: &mut Example) -> Result<(), String> {
         self.reader.columns().check_row(self.row.indices(), self.encoder.columns)?;
-        if self.frozen {
-            self.encoder.encode_frozen(&self.row, out)
-        } else {
-            self.encoder.encode(&self.row, out)
+        if !self.frozen {
+            return self.encoder.encode(&self.row, out);
         }
+        if let Some(what) = self.encoder.encode_frozen(&self.row, out)? {
+            self.unscored += 1;
+            self.first_unscored.get_or_insert_with(|| row_error(&self.name, &self.row, what).to_string());
+        }
+        Ok(())
+    }
+
+    /// Of frozen rows: how many have labels that no prediction can be compared with, and what is wrong with the first of them.
+    pub fn unscored(&self) -> (u64, Option<&str>) {
+        (self.unscored, self.first_unscored.as_deref())
     }
 
     /// What was wrong with the first of them.
@@ -144,25 +250,57 @@ impl ReadExamples {
     }
 }
 
+impl ReadExamples {
+    /// Reads the next row, which may be a bad one that is passed over.
+    ///
+    /// # Errors
+    /// What cannot be read, or one bad row too many.
+    pub fn step(&mut self, out: &mut Example) -> Result<Step, ReadError> {
+        let read = self.reader.read(&mut self.row);
+        self.read += u64::from(!matches!(read, Ok(false)));
+        let error = match read {
+            Ok(false) => return Ok(Step::End),
+            Ok(true) => match self.encode(out) {
+                Ok(()) => {
+                    self.made += 1;
+                    return Ok(Step::Example);
+                }
+                Err(what) => {
+                    self.reader.take_back();
+                    row_error(&self.name, &self.row, what)
+                }
+            },
+            Err(error) => error,
+        };
+        if !error.is_row_error() || !self.bad_rows.allow(self.bad + 1) {
+            return Err(error);
+        }
+        self.bad += 1;
+        self.first_bad.get_or_insert_with(|| error.to_string());
+        Ok(Step::Bad(error))
+    }
+}
+
 impl Examples for ReadExamples {
     fn next(&mut self, out: &mut Example) -> Result<bool, ReadError> {
+        if self.is_paused() {
+            return Ok(false);
+        }
         loop {
-            let error = match self.reader.read(&mut self.row) {
-                Ok(false) => return Ok(false),
-                Ok(true) => match self.encode(out) {
-                    Ok(()) => return Ok(true),
-                    Err(what) => {
-                        self.reader.take_back();
-                        row_error(&self.name, &self.row, what)
-                    }
-                },
-                Err(error) => error,
+            let step = match self.step(out) {
+                // A pipe that is waited for ends by an error when the run is to stop.
+                Err(error) if !error.is_row_error() && self.is_paused() => {
+                    self.read -= 1;
+                    drop(error);
+                    return Ok(false);
+                }
+                step => step?,
             };
-            if !error.is_row_error() || !self.bad_rows.allow(self.bad + 1) {
-                return Err(error);
+            match step {
+                Step::Example => return Ok(true),
+                Step::Bad(_) => {}
+                Step::End => return Ok(false),
             }
-            self.bad += 1;
-            self.first_bad.get_or_insert_with(|| error.to_string());
         }
     }
 

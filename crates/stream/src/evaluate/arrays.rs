@@ -3,7 +3,7 @@
 use super::passes::Evaluation;
 use super::tally::{Support, Tally};
 use crate::decisions::line::check_distribution;
-use crate::evaluate::off_policy::Round;
+use crate::evaluate::off_policy::{Round, check_weight};
 
 /// Logged rounds with what is to be evaluated, a number or $K$ numbers for each, row-major.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +60,7 @@ impl LoggedArrays<'_> {
                     "the label was played with probability {probability}: must be in (0, 1]"
                 )));
             }
+            check_weight(probability).map_err(|what| refuse(format!("the label {what}")))?;
             let evaluation = &self.evaluation[span.clone()];
             check_distribution("policy", evaluation).map_err(refuse)?;
             check_distribution("probabilities", logged.unwrap_or_default()).map_err(refuse)?;

@@ -23,6 +23,19 @@ use serde::Serialize;
 
 use crate::mean::Mean;
 
+/// The square of its inverse, an importance weight, can be computed with.
+const LEAST_PROBABILITY: f64 = 1e-100;
+
+/// Checks that a probability > 0 is none that nothing can be divided by.
+pub(crate) fn check_weight(probability: f64) -> Result<(), String> {
+    if probability < LEAST_PROBABILITY {
+        return Err(format!(
+            "was played with probability {probability:e}; at least {LEAST_PROBABILITY:e} can be computed with"
+        ));
+    }
+    Ok(())
+}
+
 /// A logged round, with what is to be evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct Round<'a> {
@@ -167,7 +180,7 @@ impl OffPolicy {
             value: mean.value(),
             standard_error: mean.standard_error(),
             normal: interval(mean.value(), quantile * mean.standard_error()),
-            bernstein: width.filter(|_| mean.count() >= 2.0).map(|width| {
+            bernstein: width.filter(|width| mean.count() >= 2.0 && width.is_finite()).map(|width| {
                 let logarithm = (4.0 / miss).ln();
                 let slow = (2.0 * mean.variance() * logarithm / mean.count()).sqrt();
                 interval(mean.value(), slow + 7.0 * width * logarithm / (3.0 * (mean.count() - 1.0)))

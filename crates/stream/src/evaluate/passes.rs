@@ -307,6 +307,7 @@ pub fn evaluate(
         let warning = format!("{missing} of {decisions} decisions were never answered and {what}");
         evaluation.warnings.push(warning);
     }
+    evaluation.warnings.extend(log.torn().map(str::to_owned));
     Ok(Evaluation { decisions, missing, bad_rows: bad, first_bad_row: first_bad, ..evaluation })
 }
 

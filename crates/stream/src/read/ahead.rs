@@ -28,6 +28,7 @@ pub(crate) struct ReadAhead {
     /// But for the columns.
     schema: Schema,
     described: Vec<(&'static str, String)>,
+    notes: Vec<String>,
     kept: Option<Kept>,
 }
 
@@ -72,6 +73,7 @@ impl ReadAhead {
     pub(crate) fn boxed(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
         let (columns, dropped) = (reader.columns().clone(), reader.dropped_features());
         let (size, schema, described) = (reader.size(), reader.schema(), reader.describe());
+        let notes = reader.notes();
         let mut filler = Filler { reader, row: Row::new(), room: Room::default() };
         let supply = if several_cores() {
             let batches = WorkAhead::start("read", BATCHES, move |batch| filler.fill(batch));
@@ -79,8 +81,8 @@ impl ReadAhead {
         } else {
             Supply::Here(filler, true)
         };
-        let batch = Batch::default();
-        Ok(Box::new(Self { supply, batch, used: 0, columns, dropped, size, schema, described, kept: None }))
+        let (batch, kept) = (Batch::default(), None);
+        Ok(Box::new(Self { supply, batch, used: 0, columns, dropped, size, schema, described, notes, kept }))
     }
 
     /// Exchanges the batch, which is done with, for the next one. False after the last.
@@ -221,6 +223,10 @@ impl Reader for ReadAhead {
         self.described.clone()
     }
 
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
     fn keep(&mut self, bytes: usize) {
         self.kept = Some(Kept { batches: Vec::new(), left: bytes, complete: false });
     }
@@ -236,6 +242,7 @@ impl Reader for ReadAhead {
             size: self.size,
             schema: self.schema.clone(),
             described: self.described.clone(),
+            notes: self.notes.clone(),
             kept: None,
         }))
     }

@@ -7,12 +7,18 @@
 //! With a saved schema, columns are found by their names if there is a header; columns that the schema does not know
 //! are dropped and counted, the label column may be absent.
 
+mod header;
 pub(crate) mod layout;
+mod notes;
 mod text;
+
+use std::collections::{HashMap, HashSet};
 
 use csv::{ByteRecord, Reader as RecordReader};
 
+use self::header::names;
 use self::layout::{builder, describe_roles, is_missing};
+use self::notes::notes;
 use self::text::{CsvText, plain_line_ends};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
@@ -33,6 +39,9 @@ struct CsvReader {
     saved: bool,
     /// The words that stand for missing numbers in the first rows, quoted.
     missing: Vec<String>,
+    notes: Vec<String>,
+    /// The first row, if it names the columns.
+    header: ByteRecord,
     feature: String,
 }
 
@@ -49,10 +58,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let mut columns = ColumnMap::new(columns, options.most_columns());
     let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
-    let mut missing = vec![];
+    let (mut missing, mut odd) = (vec![], vec![]);
     let layout = match saved {
         Some(saved) => {
-            let peek = source.peek(1)?;
+            let peek = source.peek(1, 1)?;
             let seen = || layout::detect_delimiter(&peek).map(char::from);
             let there = u8::try_from(saved.delimiter).is_ok_and(|byte| peek.bytes.contains(&byte));
             let kept = if there { saved.delimiter } else { seen().unwrap_or(saved.delimiter) };
@@ -64,14 +73,17 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             }
         }
         None => {
-            let peek = source.peek(layout::LINES)?;
+            let peek = source.peek(layout::LINES, 2)?;
             if peek.all && peek.bytes.trim_ascii().is_empty() {
                 return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
             }
             let bytes = &plain_line_ends(peek.bytes);
             let peek = Peek { bytes, all: peek.all };
             let layout = layout::infer(&peek, options);
-            missing = layout.as_ref().map_or(vec![], |layout| layout::missing_words(&peek, layout));
+            if let Ok(layout) = &layout {
+                (missing, odd) =
+                    (layout::missing_words(&peek, layout), notes(&peek, layout, &options.categorical));
+            }
             layout.map_err(|message| source.file_error(message))?
         }
     };
@@ -86,6 +98,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         more = rows.next()?;
     }
     rows.held = more && !layout.header;
+    let header = if layout.header { rows.record.clone() } else { ByteRecord::new() };
     let cells = match saved {
         Some(_) => saved_cells(&rows.record, &layout),
         None => Ok(layout.fields.iter().map(|field| Cell::new(&field.name, Some(field.role))).collect()),
@@ -102,6 +115,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         columns,
         saved: saved.is_some(),
         missing,
+        notes: odd,
+        header,
         feature: String::new(),
     }))
 }
@@ -120,14 +135,16 @@ fn saved_cells(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<Cell>, Read
             format!("has {found}, but the saved model was trained on {all}, the label among them").into()
         });
     }
-    let names = layout::header_names(first)?;
-    if let Some(field) = layout.fields.iter().find(|field| needed(field.role) && !names.contains(&field.name))
-    {
+    let names = names(first, true)?.names;
+    let there: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let mut fields = layout.fields.iter();
+    if let Some(field) = fields.find(|field| needed(field.role) && !there.contains(&*field.name)) {
         let name = shown(&field.name);
         return Err(format!("lacks the column {name} that the saved model was trained on").into());
     }
-    let role = |name: &String| layout.fields.iter().find(|field| field.name == *name).map(|field| field.role);
-    Ok(names.iter().map(|name| Cell::new(name, role(name))).collect())
+    let roles: HashMap<&str, CsvRole> =
+        layout.fields.iter().map(|field| (&*field.name, field.role)).collect();
+    Ok(names.iter().map(|name| Cell::new(name, roles.get(&**name).copied())).collect())
 }
 
 impl Cell {
@@ -215,6 +232,9 @@ impl CsvReader {
             return Err(ReadErrorKind::Row(format!(
                 "the row has {found} cell{s}, not {width} as the first row"
             )));
+        }
+        if record.get(0) == self.header.get(0) && *record == self.header {
+            return Err(ReadErrorKind::Row("the row is the header once more".into()));
         }
         for (cell, raw) in self.cells.iter().zip(record) {
             // The commonest cell of all, in wide tables.
@@ -322,6 +342,10 @@ impl Reader for CsvReader {
             weight: self.named(CsvRole::Weight),
             csv: Some(self.layout.clone()),
         }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

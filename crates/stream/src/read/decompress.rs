@@ -104,8 +104,7 @@ impl Read for ReadBlocks {
 pub(crate) fn decompress(input: Box<dyn Read + Send>, ahead: bool) -> Result<Decompressed, ReadErrorKind> {
     let consumed = Arc::new(AtomicU64::new(0));
     let mut raw = Counted { inner: input, consumed: Arc::clone(&consumed) };
-    let mut head = Vec::with_capacity(6);
-    raw.by_ref().take(6).read_to_end(&mut head).map_err(ReadErrorKind::Io)?;
+    let head = read_head(&mut raw).map_err(ReadErrorKind::Io)?;
     let compression = head_kind(&head)?;
     let whole = Cursor::new(head).chain(raw);
     let input: Box<dyn Read + Send> = match compression {
@@ -122,6 +121,21 @@ pub(crate) fn decompress(input: Box<dyn Read + Send>, ahead: bool) -> Result<Dec
         input
     };
     Ok(Decompressed { input, compression, consumed })
+}
+
+/// The first six bytes, or fewer if a line ends among them: whoever sends it through a pipe may wait for an answer.
+fn read_head(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let (mut head, mut filled) = (vec![0; 6], 0);
+    while filled < head.len() && !head[..filled].contains(&b'\n') {
+        match input.read(&mut head[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    head.truncate(filled);
+    Ok(head)
 }
 
 /// What an error of [`Decompressed::input`] means.
@@ -168,6 +182,7 @@ fn head_kind(head: &[u8]) -> Result<Option<&'static str>, ReadErrorKind> {
 mod tests {
     use super::*;
     use crate::read::error::ReadError;
+    use crate::read::live::Stop;
     use crate::read::source::Source;
     use std::io::Write;
 
@@ -201,7 +216,7 @@ mod tests {
             [zstd::encode_all(&b"a\nb"[..], 1).unwrap(), zstd::encode_all(&b"c"[..], 1).unwrap()].concat();
         let mut compressed = source(&frames);
         assert_eq!(compressed.compression(), Some("zstd"));
-        compressed.peek(9).unwrap();
+        compressed.peek(9, 1).unwrap();
         assert_eq!(compressed.position(), frames.len() as u64);
         assert_eq!(lines(compressed).unwrap(), ["a", "bc"]);
     }
@@ -243,9 +258,9 @@ mod tests {
             let error = open(bytes).err().unwrap();
             assert!(error.to_string().contains(part) && !error.is_row_error(), "{error}");
         }
-        let error = Source::open("no/such/file").err().unwrap();
+        let error = Source::open("no/such/file", &Stop::default()).err().unwrap();
         assert_eq!(error.to_string(), "no/such/file: no such file");
-        let error = Source::open(env!("CARGO_MANIFEST_DIR")).err().unwrap();
+        let error = Source::open(env!("CARGO_MANIFEST_DIR"), &Stop::default()).err().unwrap();
         assert!(matches!(error.kind(), ReadErrorKind::IsDirectory));
     }
 }

@@ -49,8 +49,6 @@ pub enum ReadErrorKind {
         /// The delimiter that the data seem to have.
         seen: Option<char>,
     },
-    /// The first row is taken as a header, and names two columns alike.
-    SameName(String),
     /// The row is not UTF-8.
     InvalidUtf8,
     /// The row is malformed.
@@ -164,7 +162,6 @@ impl fmt::Display for ReadErrorKind {
             ReadErrorKind::SingleColumn { delimiter: Some(delimiter), .. } => {
                 write!(f, "has a single column if the delimiter is {}", delimiter_name(*delimiter))
             }
-            ReadErrorKind::SameName(name) => write!(f, "has two columns called {}", shown(name)),
             ReadErrorKind::Cell { noun, column, message } => write!(f, "{noun} {}: {message}", shown(column)),
             ReadErrorKind::NotANumber { column, cell } => {
                 write!(f, "column {}: {cell} is not a number", shown(column))

@@ -33,7 +33,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             return Err(source.file_error(format!("index base {base} was asked for; it is 0 or 1")));
         }
         (None, Some(base)) => (base, "as saved"),
-        (None, None) => (u32::from(!has_index_zero(&source.peek(BASE_LINES)?)), "by the first rows"),
+        (None, None) => (u32::from(!has_index_zero(&source.peek(BASE_LINES, 1)?)), "by the first rows"),
     };
     let columns =
         options.columns(Speech::Numbers(base)).map_err(|kind| ReadError::new(source.name(), 0, kind))?;

@@ -8,6 +8,7 @@ mod decompress;
 pub(crate) mod error;
 pub(crate) mod format;
 mod libsvm;
+pub(crate) mod live;
 mod ndjson;
 mod number;
 pub(crate) mod open;

@@ -51,6 +51,8 @@ struct Ndjson {
     keys: Keys,
     /// Length of the arrays, once known.
     width: Option<u32>,
+    /// Whether a row without a single known feature is refused: a saved model would answer it with a constant.
+    strict: bool,
     scratch: Scratch,
 }
 
@@ -61,7 +63,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     // Without a key to look for, one row is enough.
     let mut lines = if label.is_some() || saved.is_some() { 1 } else { LINES };
     let rows = loop {
-        let peek = source.peek(lines)?;
+        let peek = source.peek(lines, 1)?;
         let rows = objects(&peek);
         if !rows.is_empty() || peek.all || lines >= LINES {
             break rows;
@@ -77,8 +79,24 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         }
         _ => None,
     };
-    let parser = Ndjson { keys, width, scratch: Scratch::default() };
+    let strict = saved.is_some() && options.room == 0;
+    let parser = Ndjson { keys, width, strict, scratch: Scratch::default() };
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
+}
+
+/// Whether the model knows none of the features of a row that names no column of its, not even with other categories.
+#[cold]
+fn is_foreign(line: &str, columns: &Columns) -> bool {
+    let Columns::Named(names) = columns else { return true };
+    let Ok(object) = serde_json::from_str::<Map<String, Value>>(line) else { return true };
+    let features = match object.get("x") {
+        Some(Value::Object(features)) => features,
+        _ => &object,
+    };
+    let is_category = |key: &String| {
+        names.iter().any(|name| name.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with('=')))
+    };
+    !features.keys().any(is_category)
 }
 
 fn objects(peek: &Peek<'_>) -> Vec<Map<String, Value>> {
@@ -122,6 +140,14 @@ impl LineParser for Ndjson {
                 );
                 return Err(ReadErrorKind::Row(message));
             }
+        }
+        if self.strict
+            && self.scratch.known == 0
+            && self.scratch.unknown > 0
+            && is_foreign(line, columns.columns())
+        {
+            let what = "none of the row's features is one that the saved model knows";
+            return Err(ReadErrorKind::Row(what.to_owned()));
         }
         // Hashes of different features may meet.
         let hashed = matches!(columns.columns(), Columns::Hashed { .. });

@@ -24,7 +24,7 @@ pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadEr
     if let Some(file) = parquet_file(path, options.format) {
         return ahead(crate::read::parquet::reader(file, path, options)?, path);
     }
-    from_source(Source::open(path)?, options)
+    from_source(Source::open(path, &options.stop)?, options)
 }
 
 /// Reads examples from any stream of bytes, as [`open`] does; `name` stands for it in errors and tells the format.
@@ -87,13 +87,18 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
     });
     // With a format given or saved, a row is answered as soon as it comes, even on a pipe.
     let mut lines = if known.or(saved).is_some() { 1 } else { format::LINES };
-    let mut peek = source.peek(lines)?;
+    let mut peek = source.peek(lines, 1)?;
     while peek.bytes.trim_ascii().is_empty() && lines < MOST_BLANK_LINES {
         if peek.all {
             return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
         }
         lines *= 2;
-        peek = source.peek(lines)?;
+        peek = source.peek(lines, 1)?;
+    }
+    let text = peek.bytes.trim_ascii_end();
+    if text.contains(&b'\r') && !text.contains(&b'\n') {
+        let what = "ends its lines by carriage returns alone; turn them into line feeds: tr '\\r' '\\n'";
+        return Err(source.file_error(what));
     }
     if let Some(known) = known {
         return Ok(known);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::read::columns::{Columns, Names};
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
+use crate::read::live::Stop;
 
 /// How to read. The default recognises everything.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,8 @@ pub struct ReadOptions {
     /// With a schema: new features become new columns as long as there are no more than this many. The rest are
     /// dropped and counted.
     pub room: u32,
+    /// Ends the reading of a pipe.
+    pub stop: Stop,
 }
 
 /// What is needed to read more data of the same kind with a saved model.

@@ -52,6 +52,11 @@ pub trait Reader: Send {
 
     /// What was decided about the data, for a person: pairs such as `("delimiter", "comma")`.
     fn describe(&self) -> Vec<(&'static str, String)>;
+
+    /// What a person should know before they trust it, each in a sentence: columns that are not what they seem.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Makes rows of lines; the part in which the line formats differ.

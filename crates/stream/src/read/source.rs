@@ -11,6 +11,7 @@ use memchr::{memchr, memchr_iter};
 use crate::ahead::several_cores;
 use crate::read::decompress::{BUFFER, Decompressed, decompress, input_error};
 use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::live::{self, Silence, Stop};
 use crate::read::number::WINDOW;
 
 /// A longer line is not a row, and would fill the memory before it ends.
@@ -31,6 +32,10 @@ pub(crate) struct Source {
     end: usize,
     at_end: bool,
     line: u64,
+    /// Whether the line last handed out ends with the bytes, without a line end.
+    open_line: bool,
+    /// Of a pipe whose bytes come as they are.
+    silence: Option<Silence>,
 }
 
 /// Bytes of a [`Source`]'s buffer behind a line, whatever they are, so that a window can be looked at from any place in it.
@@ -69,10 +74,13 @@ impl Peek<'_> {
 }
 
 impl Source {
-    /// Opens a file, or standard input for `-`.
-    pub(crate) fn open(path: &str) -> Result<Self, ReadError> {
+    /// Opens a file, or standard input for `-`. A pipe ends by an error when `stop` is asked for.
+    pub(crate) fn open(path: &str, stop: &Stop) -> Result<Self, ReadError> {
         if path == "-" {
-            return Source::from_read(Box::new(io::stdin()), "standard input", None);
+            let name = "standard input";
+            let opened =
+                live::stdin(stop).map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?;
+            return Source::from_pipe(opened, name);
         }
         let fail = |error: io::Error| {
             let kind = match error.kind() {
@@ -88,8 +96,20 @@ impl Source {
             return Err(ReadError::new(path, 0, ReadErrorKind::IsDirectory));
         }
         // A named pipe or a device has no size to show progress against.
-        let size = metadata.is_file().then_some(metadata.len());
-        Source::from_read(Box::new(file), path, size)
+        if !metadata.is_file() {
+            return Source::from_pipe(live::pipe(file, stop).map_err(fail)?, path);
+        }
+        Source::from_read(Box::new(file), path, Some(metadata.len()))
+    }
+
+    fn from_pipe(
+        (input, silence): (Box<dyn Read + Send>, Option<Silence>),
+        name: &str,
+    ) -> Result<Self, ReadError> {
+        let mut source = Source::from_read(input, name, None)?;
+        // What a decompressor holds back is not seen from outside.
+        source.silence = silence.filter(|_| source.compression.is_none());
+        Ok(source)
     }
 
     pub(crate) fn from_read(
@@ -112,8 +132,11 @@ impl Source {
             end: 0,
             at_end: false,
             line: 0,
+            open_line: false,
+            silence: None,
         };
-        while source.end < 3 && !source.at_end {
+        // A first line may be shorter, and all that comes for now.
+        while source.end < 3 && !source.at_end && !source.buffer[..source.end].contains(&b'\n') {
             source.fill()?;
         }
         match &source.buffer[..source.end] {
@@ -146,6 +169,11 @@ impl Source {
         self.size
     }
 
+    /// Whether the line last handed out is the last one, and its line end is missing.
+    pub(crate) fn is_open_line(&self) -> bool {
+        self.open_line
+    }
+
     /// Number from 1 of the line last handed out.
     pub(crate) fn line(&self) -> u64 {
         self.line
@@ -176,6 +204,7 @@ impl Source {
                 if self.start == self.end {
                     return Ok(None);
                 }
+                self.open_line = true;
                 break (self.start..self.end, self.end);
             }
             searched = self.end - self.start;
@@ -204,8 +233,9 @@ impl Source {
 
     /// Up to `lines` lines without consuming them, fewer if they are very long.
     ///
-    /// Waits for that many on a pipe too, so that what is decided from them is the same as for a file.
-    pub(crate) fn peek(&mut self, lines: usize) -> Result<Peek<'_>, ReadError> {
+    /// Waits for that many on a pipe too, so that what is decided from them is the same as for a file; but where nothing
+    /// comes any more after `enough` lines, the writer is taken to be waiting for an answer.
+    pub(crate) fn peek(&mut self, lines: usize, enough: usize) -> Result<Peek<'_>, ReadError> {
         let (mut found, mut searched, mut last) = (0, 0, 0);
         while found < lines {
             for at in memchr_iter(b'\n', &self.buffer[self.start + searched..self.end]) {
@@ -220,6 +250,9 @@ impl Source {
                 break;
             }
             if found < lines {
+                if found >= enough && self.silence.as_mut().is_some_and(|silent| silent()) {
+                    break;
+                }
                 self.fill()?;
             }
         }
@@ -314,10 +347,10 @@ mod tests {
             [(1, "a\n", false), (2, "a\nb\n", false), (3, "a\nb\nc", true), (9, text, true)]
         {
             let mut source = Source::from_read(Box::new(Drip(Cursor::new(text.into()))), "a", None).unwrap();
-            let peek = source.peek(count).unwrap();
+            let peek = source.peek(count, 1).unwrap();
             assert_eq!((std::str::from_utf8(peek.bytes).unwrap(), peek.all), (bytes, all), "{count}");
             assert_eq!(lines(source).unwrap(), ["a", "b", "c"]);
         }
-        assert!(source(b"").peek(1).unwrap().all);
+        assert!(source(b"").peek(1, 1).unwrap().all);
     }
 }

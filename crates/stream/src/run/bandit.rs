@@ -10,9 +10,10 @@ use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::Example;
 use crate::encode::examples::{Examples, Raw};
-use crate::run::delay::{Delay, verdict};
+use crate::run::delay::verdict;
 use crate::run::full::{Outcome, PLAY, RunError, RunOptions, Sink};
 use crate::run::score::{RoundScore, Score};
+use crate::run::standing::Standing;
 
 /// How labels are played: drawn by a generator, with a floor under their probabilities.
 #[derive(Clone, Debug)]
@@ -114,15 +115,58 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
     play: &mut Play,
     mut journal: Option<&mut dyn Journal>,
 ) -> Result<Score, RunError> {
+    let mut standing = Standing::bandit(options);
+    // Reborrowed by hand: an Option of a reference does not do it by itself.
+    let lent = journal.as_mut().map(|journal| &mut **journal as &mut dyn Journal);
+    run_bandit_on(examples, learner, sink, options, play, lent, &mut standing)?;
+    standing.finish_bandit(learner, journal)?;
+    Ok(standing.score)
+}
+
+impl Standing<Decision> {
+    /// The stream is over: the feedback that is still missing arrives.
+    ///
+    /// # Errors
+    /// What the journal cannot write.
+    pub fn finish_bandit<L: BanditLearner + ?Sized>(
+        &mut self,
+        learner: &mut L,
+        mut journal: Option<&mut dyn Journal>,
+    ) -> Result<(), RunError> {
+        let heard = |round, correct| match &mut journal {
+            Some(journal) => journal.heard(round, correct),
+            None => Ok(()),
+        };
+        let finished = self.late.finish(learner, heard).map_err(RunError::Log);
+        self.score.facts.late = self.late.came_late();
+        finished
+    }
+}
+
+/// The same, from where a run stands to the end of `examples`. Late feedback goes on waiting.
+///
+/// # Errors
+/// As for [`run_bandit_as`].
+pub fn run_bandit_on<L: BanditLearner + ?Sized>(
+    examples: &mut dyn Examples,
+    learner: &mut L,
+    sink: &mut dyn Sink,
+    options: &RunOptions,
+    play: &mut Play,
+    mut journal: Option<&mut dyn Journal>,
+    standing: &mut Standing<Decision>,
+) -> Result<(), RunError> {
     let mut example = Example::default();
     let mut decision = Decision::default();
     let mut prediction = Prediction::sized(learner.problem().classes, 0);
-    let mut late = Delay::<Decision>::new(options.delay, options.seed);
-    let mut score = Score::new(options.forecast, options.window);
-    score.facts = RunFacts { floor: play.floor, ..RunFacts::new(learner.rounds()) };
-    let mut row = 0;
-    while options.limit != Some(row) && examples.next(&mut example)? {
-        row += 1;
+    if standing.rounds == 0 {
+        standing.score.facts = RunFacts { floor: play.floor, ..RunFacts::new(learner.rounds()) };
+    }
+    let mut drawn = 0;
+    while options.limit != Some(drawn) && examples.next(&mut example)? {
+        drawn += 1;
+        standing.rounds += 1;
+        let row = standing.rounds;
         play.act(learner, &example, &mut decision);
         prediction.scores.copy_from_slice(&decision.scores);
         prediction.probabilities.copy_from_slice(&decision.distribution);
@@ -133,7 +177,7 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
         let label = target.and_then(|target| target.label());
         let round = label.map_or(RoundScore::default(), |label| round_score(&decision, label));
         if label.is_some() {
-            score.add(round);
+            standing.score.add(round);
         }
         let played = Label(decision.label);
         let outcome = Outcome {
@@ -146,27 +190,23 @@ pub fn run_bandit_as<L: BanditLearner + ?Sized>(
             bound: &|| None,
             weights: &Vec::new,
         };
-        sink.observe(&outcome, &score)?;
+        sink.observe(&outcome, &standing.score)?;
         if let Some(journal) = &mut journal {
             let raw = examples.raw().ok_or_else(|| io::Error::other("there are no rows to write down"))?;
             let correct = verdict(&example, &decision).filter(|_| options.delay.is_none());
-            journal.decided(row, raw, &decision, correct)?;
+            journal.decided(row, raw, &decision, correct).map_err(RunError::Log)?;
         }
         let heard = |round, correct| match &mut journal {
             Some(journal) if !options.delay.is_none() => journal.heard(round, correct),
             _ => Ok(()),
         };
         if let Some(target) = target.filter(|target| target.label().is_some()) {
-            score.facts.note(learner.problem(), example.features(), target.weight);
+            standing.score.facts.note(learner.problem(), example.features(), target.weight);
         }
-        late.learn(learner, &example, &decision, heard)?;
+        standing.late.learn(learner, &example, &decision, heard).map_err(RunError::Log)?;
+        standing.score.facts.late = standing.late.came_late();
     }
-    late.finish(learner, |round, correct| match &mut journal {
-        Some(journal) => journal.heard(round, correct),
-        None => Ok(()),
-    })?;
-    score.facts.late = late.came_late();
-    Ok(score)
+    Ok(())
 }
 
 fn round_score(decision: &Decision, label: Label) -> RoundScore {

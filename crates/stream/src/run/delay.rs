@@ -9,6 +9,8 @@ use noregret::learner::{BanditLearner, OnlineLearner};
 use noregret::prediction::{Decision, Prediction};
 use noregret::rng::{Rng, Uniforms};
 
+use serde::{Deserialize, Serialize};
+
 use crate::encode::Example;
 use crate::words::counted;
 
@@ -107,6 +109,50 @@ pub struct Delay<K> {
     slots: Vec<(Example, K)>,
     free: Vec<usize>,
     came_late: u64,
+}
+
+/// The rounds of a [`Delay`] that wait, as they are saved.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Waiting<K> {
+    lateness: String,
+    generator: [u64; 4],
+    now: u64,
+    /// When a round is due, the round, the example, and what is kept of it.
+    pub(crate) rounds: Vec<(u64, u64, Example, K)>,
+}
+
+impl<K: Default + Clone> Delay<K> {
+    /// What is to be saved of it.
+    pub(crate) fn waiting(&self) -> Waiting<K> {
+        let mut order: Vec<_> = self.waiting.iter().map(|Reverse(entry)| *entry).collect();
+        order.sort_unstable();
+        let round = |(due, round, slot): (u64, u64, usize)| {
+            let (example, kept) = &self.slots[slot];
+            (due, round, example.clone(), kept.clone())
+        };
+        Waiting {
+            lateness: self.lateness.to_string(),
+            generator: self.rng.state(),
+            now: self.now,
+            rounds: order.into_iter().map(round).collect(),
+        }
+    }
+
+    /// What was saved, if it was as late as `lateness` says, of a run in which `came_late` labels came late.
+    pub(crate) fn of(waiting: Waiting<K>, lateness: Lateness, came_late: u64) -> Option<Self> {
+        if waiting.lateness != lateness.to_string() {
+            return None;
+        }
+        let mut delay = Self::new(lateness, 0);
+        (delay.rng, delay.now) = (Rng::from_state(waiting.generator), waiting.now);
+        delay.came_late = came_late;
+        for (slot, (due, round, example, kept)) in waiting.rounds.into_iter().enumerate() {
+            delay.waiting.push(Reverse((due, round, slot)));
+            delay.slots.push((example, kept));
+        }
+        Some(delay)
+    }
 }
 
 impl<K: Default> Delay<K> {

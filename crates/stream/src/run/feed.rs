@@ -5,6 +5,7 @@ use noregret::example::Label;
 use crate::encode::examples::BadRows;
 use crate::encode::{Encoder, Example, row_error};
 use crate::read::error::ReadError;
+use crate::read::live::Stop;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 
@@ -28,6 +29,7 @@ pub struct Feed {
     /// How often each class came up, by the first encoder.
     classes: Vec<u64>,
     over: bool,
+    stop: Stop,
 }
 
 /// An encoder in a [`Feed`].
@@ -109,7 +111,13 @@ impl Feed {
             row: Row::new(),
             classes: Vec::new(),
             over: false,
+            stop: Stop::default(),
         }
+    }
+
+    /// Ends the rows when `stop` is asked for.
+    pub fn stop_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
     }
 
     /// Error rate of always playing the class that turned out to be the commonest; `None` before the first class.
@@ -140,13 +148,18 @@ impl Feed {
     fn row(&mut self, batch: &mut Batch) -> Result<(), FeedError> {
         let policy = self.bad_rows;
         let needs_more = |encoding: &EncoderRun| self.limit != Some(encoding.rows);
-        if !self.encodings.iter().any(needs_more) {
+        if !self.encodings.iter().any(needs_more) || self.stop.asked().is_some() {
             self.over = true;
             return Ok(());
         }
         match self.reader.read(&mut self.row) {
             Ok(true) => {}
             Ok(false) => {
+                self.over = true;
+                return Ok(());
+            }
+            // A pipe that is waited for ends by an error.
+            Err(_) if self.stop.asked().is_some() => {
                 self.over = true;
                 return Ok(());
             }

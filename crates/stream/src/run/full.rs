@@ -10,8 +10,9 @@ use noregret::rng::{Rng, Uniforms};
 use crate::encode::examples::Examples;
 use crate::encode::{Coming, Example};
 use crate::read::error::ReadError;
-use crate::run::delay::{Delay, Lateness};
+use crate::run::delay::Lateness;
 use crate::run::score::{RoundScore, Score};
+use crate::run::standing::Standing;
 
 /// How a run goes.
 #[derive(Clone, Debug)]
@@ -94,6 +95,9 @@ pub enum RunError {
     /// An observer could not write.
     #[error(transparent)]
     Write(#[from] std::io::Error),
+    /// The decision log could not be written.
+    #[error(transparent)]
+    Log(std::io::Error),
 }
 
 /// Predicts every example, scores the prediction once its target is seen, and only then learns from it.
@@ -106,30 +110,44 @@ pub fn run<L: OnlineLearner + ?Sized>(
     sink: &mut dyn Sink,
     options: &RunOptions,
 ) -> Result<Score, RunError> {
-    let mut block = Block::new(if options.look_ahead { learner.lookahead() } else { 0 }, options.limit);
+    let mut standing = Standing::new(learner, options);
+    let mut generator = Rng::new(options.seed, PLAY);
+    run_on(examples, learner, sink, options, &mut generator, &mut standing)?;
+    standing.finish(learner);
+    Ok(standing.score)
+}
+
+/// The same, from where a run stands to the end of `examples`, with labels drawn by `generator`. Late labels go on waiting.
+///
+/// # Errors
+/// What cannot be read or written. What was learnt until then is learnt.
+pub fn run_on<L: OnlineLearner + ?Sized>(
+    examples: &mut dyn Examples,
+    learner: &mut L,
+    sink: &mut dyn Sink,
+    options: &RunOptions,
+    generator: &mut Rng,
+    standing: &mut Standing<Prediction>,
+) -> Result<(), RunError> {
+    let mut block = Block::new(standing.block as usize, options.limit);
     let mut prediction = learner.prediction();
-    let mut late = Delay::<Prediction>::new(options.delay, options.seed);
-    let mut score = Score::new(options.forecast, options.window);
-    score.facts = RunFacts::new(learner.rounds());
-    let mut rng = Rng::new(options.seed, PLAY);
-    let mut row = 0;
     while block.fill(examples)? {
         learner.prepare(&Coming(block.examples()));
         for example in block.examples() {
-            row += 1;
+            standing.rounds += 1;
             learner.predict(example.features(), &mut prediction);
             if !prediction.is_finite() {
-                return Err(RunError::NotFinite(row));
+                return Err(RunError::NotFinite(standing.rounds));
             }
-            let played = play(options.forecast, &prediction, &mut rng);
+            let played = play(options.forecast, &prediction, generator);
             let target = example.target();
             let mut round = RoundScore::default();
             if let Some(target) = target {
                 round = RoundScore::new(options.forecast, &prediction, played, target);
-                score.add(round);
+                standing.score.add(round);
             }
-            let certificate = || score.facts.certificate(learner);
-            let bound = || score.facts.guarantee(learner)?.regret_bound();
+            let certificate = || standing.score.facts.certificate(learner);
+            let bound = || standing.score.facts.guarantee(learner)?.regret_bound();
             let weights = || learner.weights();
             let outcome = Outcome {
                 example,
@@ -141,17 +159,15 @@ pub fn run<L: OnlineLearner + ?Sized>(
                 bound: &bound,
                 weights: &weights,
             };
-            sink.observe(&outcome, &score)?;
+            sink.observe(&outcome, &standing.score)?;
             if let Some(target) = target {
-                score.facts.note(learner.problem(), example.features(), target.weight);
+                standing.score.facts.note(learner.problem(), example.features(), target.weight);
             }
-            late.update(learner, example, &prediction);
-            score.facts.late = late.came_late();
+            standing.late.update(learner, example, &prediction);
+            standing.score.facts.late = standing.late.came_late();
         }
     }
-    late.drain(learner);
-    score.facts.late = late.came_late();
-    Ok(score)
+    Ok(())
 }
 
 /// The generator's stream from which played labels are drawn.

@@ -7,6 +7,7 @@ pub mod feed;
 mod full;
 pub mod pass;
 pub mod score;
+pub mod standing;
 pub mod threads;
 
-pub use full::{Outcome, RunError, RunOptions, Sink, play, run};
+pub use full::{Outcome, RunError, RunOptions, Sink, play, run, run_on};

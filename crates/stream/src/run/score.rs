@@ -5,10 +5,10 @@ use noregret::example::{Label, Target, Truth};
 use noregret::guarantee::RunFacts;
 use noregret::loss::logistic;
 use noregret::prediction::{Prediction, argmax};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// What one round contributes to the scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoundScore {
     /// 1 if the played label was wrong.
     pub error: f64,
@@ -67,7 +67,7 @@ fn log_loss(at: &Prediction, label: usize) -> f64 {
 }
 
 /// The sums of [`RoundScore`]s over a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// What theorems have to know of the rounds, filled in by the loops.
     pub facts: RunFacts,
@@ -140,6 +140,13 @@ impl Score {
             self.last[at] = round;
         }
         self.rounds += 1;
+    }
+
+    /// Whether this, which comes from outside, is of a run with a `forecast` and `window` like that.
+    pub(crate) fn fits(&self, forecast: Forecast, window: usize) -> bool {
+        self.forecast == forecast
+            && self.window == window.max(1)
+            && self.last.len() as u64 == self.rounds.min(self.window as u64)
     }
 
     /// Rounds scored.

@@ -45,7 +45,7 @@ pub fn write(archive: &Archive, path: &Path) -> Result<(), ModelFileError> {
     archive.check().map_err(|source| ModelFileError::Model { path: path.to_owned(), source })?;
     let write = || {
         let mut file = Replacement::open(path)?;
-        file.write_all(&archive.to_bytes())?;
+        archive.in_pieces(|piece| file.write_all(piece))?;
         file.finish()
     };
     write().map_err(io_error(path, "cannot be written"))

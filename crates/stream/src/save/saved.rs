@@ -28,7 +28,7 @@ pub struct Saved {
     pub encoder: Encoder,
     /// How the data is read.
     pub schema: Schema,
-    /// What the labels of a bandit learner are drawn with, in the state after the last draw.
+    /// What the labels of a learner that draws them are drawn with, in the state after the last draw.
     pub generator: Option<Rng>,
     /// What theorems have to know of all rounds that the learner has learnt.
     pub facts: RunFacts,
@@ -89,18 +89,45 @@ impl Encoding {
     }
 }
 
+/// A learner that goes on learning.
+pub enum Learning<'a> {
+    /// From the truth.
+    Full(&'a mut dyn Model),
+    /// From whether the played label was right.
+    Bandit(&'a mut dyn BanditModel),
+}
+
+/// The model file's contents as they stand: what [`Saved::archive`] makes of a learner that is given away.
+pub fn snapshot(
+    learner: Learning<'_>,
+    encoder: &Encoder,
+    schema: &Schema,
+    generator: Option<&Rng>,
+) -> Archive {
+    let mut archive = match learner {
+        Learning::Full(learner) => Archive::of(learner),
+        Learning::Bandit(learner) => Archive::of_bandit(learner),
+    };
+    surround(&mut archive, encoder, schema);
+    if let Some(generator) = generator {
+        let data = Data::Count(generator.state().to_vec());
+        archive.set_tensor(GENERATOR, Numbers { shape: vec![4], data });
+    }
+    archive
+}
+
 impl Saved {
     /// The model file's contents.
     pub fn archive(&mut self) -> Archive {
-        let mut archive = Archive::of_any(&mut self.learner);
-        surround(&mut archive, &self.encoder, &self.schema);
+        let full = matches!(self.learner, AnyModel::Full(_));
+        let learner = match &mut self.learner {
+            AnyModel::Full(learner) => Learning::Full(learner.as_mut()),
+            AnyModel::Bandit(learner) => Learning::Bandit(learner.as_mut()),
+        };
+        let mut archive = snapshot(learner, &self.encoder, &self.schema, self.generator.as_ref());
         // Nothing is promised of a bandit learner that goes on: a log of its decisions makes the same file.
-        if let AnyModel::Full(_) = self.learner {
+        if full {
             archive.set_text("facts", json(&self.facts));
-        }
-        if let Some(generator) = &self.generator {
-            let data = Data::Count(generator.state().to_vec());
-            archive.set_tensor(GENERATOR, Numbers { shape: vec![4], data });
         }
         archive
     }

@@ -71,6 +71,7 @@ pub(super) fn check_open_classes(plan: &RunPlan) -> Result<(), Failure> {
         ("--certificates", plan.observe.certificates),
         ("--batch-model", plan.batch_model.is_some()),
         ("--delay", !plan.stream.delay.is_none()),
+        ("--checkpoint", plan.checkpoint.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),

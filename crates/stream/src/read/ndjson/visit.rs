@@ -15,8 +15,21 @@ pub(crate) struct Scratch {
     key: String,
     text: String,
     numbers: Vec<f64>,
+    /// Named features of the row that have a column, and those that have none.
+    pub(crate) known: u64,
+    pub(crate) unknown: u64,
     /// What is wrong with the row beyond its syntax.
     fault: Option<ReadErrorKind>,
+}
+
+impl Scratch {
+    /// Counts a named feature.
+    fn count(&mut self, column: Option<u32>) {
+        match column {
+            Some(_) => self.known += 1,
+            None => self.unknown += 1,
+        }
+    }
 }
 
 /// Reads the object; returns the number of elements of its feature array, if it has one.
@@ -28,6 +41,7 @@ pub(crate) fn parse_object(
     columns: &mut ColumnMap,
 ) -> Result<u32, ReadErrorKind> {
     scratch.fault = None;
+    (scratch.known, scratch.unknown) = (0, 0);
     let mut json = serde_json::Deserializer::from_str(text);
     let object = Object { keys, scratch, row, columns, length: None };
     let result = json.deserialize_map(object).and_then(|length| json.end().map(|()| length));
@@ -97,7 +111,9 @@ impl Object<'_> {
     fn number<E: Error>(&mut self, part: Part, number: f64) -> Result<(), E> {
         match part {
             Part::Feature => {
-                if let Some(column) = self.columns.by_name(&self.scratch.key) {
+                let column = self.columns.by_name(&self.scratch.key);
+                self.scratch.count(column);
+                if let Some(column) = column {
                     self.row.push(column, number);
                 }
             }
@@ -259,7 +275,9 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
                 let Scratch { key, text, .. } = &mut *self.object.scratch;
                 text.clear();
                 text.extend([&**key, "=", value]);
-                if let Some(column) = self.object.columns.by_name(text) {
+                let column = self.object.columns.by_name(text);
+                self.object.scratch.count(column);
+                if let Some(column) = column {
                     self.object.row.push(column, 1.0);
                 }
                 Ok(())

@@ -1,0 +1,135 @@
+//! `--checkpoint EVERY` and `--skip ROWS`: what is saved on the way, and where a run goes on.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use noregret_stream::Stop;
+use noregret_stream::encode::examples::{Pause, ReadExamples};
+
+/// How often a run is saved on its way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Every {
+    Rows(u64),
+    Seconds(f64),
+}
+
+impl FromStr for Every {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let every = match text.strip_suffix('s') {
+            Some(seconds) => {
+                let positive = |seconds: &f64| seconds.is_finite() && *seconds > 0.0;
+                seconds.parse().ok().filter(positive).map(Every::Seconds)
+            }
+            None => text.parse().ok().filter(|rows| *rows > 0).map(Every::Rows),
+        };
+        every.ok_or_else(|| format!("{text:?} is neither a number of rows, as 10000, nor of seconds, as 30s"))
+    }
+}
+
+impl fmt::Display for Every {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Every::Rows(rows) => write!(f, "{rows}"),
+            Every::Seconds(seconds) => write!(f, "{seconds}s"),
+        }
+    }
+}
+
+/// How many rows are passed over: they were learnt before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Skip {
+    Rows(u64),
+    /// As many as were read for the model.
+    Seen,
+}
+
+impl FromStr for Skip {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "seen" {
+            return Ok(Skip::Seen);
+        }
+        text.parse().map(Skip::Rows).map_err(|_| format!("{text:?} is neither a number of rows nor seen"))
+    }
+}
+
+/// The parts that a run is cut into: after each of them it can be saved, or end, and no bit depends on where the cuts are.
+pub(crate) struct Segments {
+    stop: Stop,
+    every: Option<Every>,
+    /// Rows that are shown to the learner together.
+    block: u64,
+    left: Option<u64>,
+    /// Of the segment that is under way.
+    length: Option<u64>,
+    started: Instant,
+    /// Milliseconds after the start at which it is time to save.
+    due: Arc<AtomicU64>,
+}
+
+/// What comes after a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Save, and go on.
+    Save,
+    /// There is no more.
+    Over,
+}
+
+impl Segments {
+    /// Those of a run over `examples`, at most `limit` rows, which stops when `stop` is asked for.
+    pub(crate) fn new(
+        examples: &mut ReadExamples,
+        stop: &Stop,
+        every: Option<Every>,
+        block: u64,
+        limit: Option<u64>,
+    ) -> Self {
+        let (started, due) = (Instant::now(), Arc::new(AtomicU64::new(u64::MAX)));
+        let segments = Self { stop: stop.clone(), every, block, left: limit, length: None, started, due };
+        segments.set_due();
+        let (stop, due, timed) =
+            (stop.clone(), Arc::clone(&segments.due), matches!(every, Some(Every::Seconds(_))));
+        let late = move || timed && started.elapsed().as_millis() as u64 >= due.load(Ordering::Relaxed);
+        examples.pause_by(Pause { every: block, asked: Box::new(move || stop.asked().is_some() || late()) });
+        segments
+    }
+
+    fn set_due(&self) {
+        if let Some(Every::Seconds(seconds)) = self.every {
+            let due = self.started.elapsed().as_secs_f64() + seconds;
+            self.due.store((1000.0 * due) as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// How many rows the next segment has at most.
+    pub(crate) fn begin(&mut self) -> Option<u64> {
+        let whole = match self.every {
+            Some(Every::Rows(rows)) => Some(rows.div_ceil(self.block).saturating_mul(self.block)),
+            _ => None,
+        };
+        self.length = match (whole, self.left) {
+            (Some(rows), Some(left)) => Some(rows.min(left)),
+            (rows, left) => rows.or(left),
+        };
+        self.length
+    }
+
+    /// The segment had so many rows.
+    pub(crate) fn end(&mut self, rows: u64, examples: &mut ReadExamples) -> Next {
+        self.left = self.left.map(|left| left.saturating_sub(rows));
+        let paused = examples.take_paused();
+        let full = matches!(self.every, Some(Every::Rows(_))) && self.length == Some(rows);
+        if self.stop.asked().is_some() || self.left == Some(0) || !(paused || full) {
+            return Next::Over;
+        }
+        self.set_due();
+        Next::Save
+    }
+}

@@ -1,0 +1,107 @@
+//! A run that is saved on its way, or goes on where it was saved.
+
+use std::path::Path;
+
+use noregret::model::Archive;
+use noregret::rng::Rng;
+use noregret_stream::encode::examples::ReadExamples;
+use noregret_stream::run::standing::{Counts, Held, Standing, rows_read, set_rows_read};
+use noregret_stream::save::file as model_file;
+use noregret_stream::save::{Learning, snapshot};
+
+use crate::checkpoint::Skip;
+use crate::failure::Failure;
+use crate::note::counted;
+use crate::plan::{LearnerPlan, RunPlan};
+
+/// Refuses what cannot be saved on the way, or gone on with.
+pub(super) fn check_going_on(plan: &RunPlan) -> Result<(), Failure> {
+    if let Some(every) = plan.checkpoint {
+        let is_parquet = |path: &Path| path.extension().is_some_and(|ending| ending == "parquet");
+        let given = [
+            ("--batch-model", plan.batch_model.is_some()),
+            ("--certify", plan.observe.certify),
+            ("--report", plan.observe.report.is_some()),
+            ("--log in Parquet", plan.log.as_deref().is_some_and(is_parquet)),
+        ];
+        if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+            return Err(Failure::usage(format!(
+                "--checkpoint {every}: does not go with {option}, of which a checkpoint keeps nothing"
+            )));
+        }
+        if plan.save.is_none() {
+            return Err(Failure::usage(format!(
+                "--checkpoint {every}: needs --save, the file to be saved to"
+            )));
+        }
+    }
+    if plan.skip == Some(Skip::Seen) && matches!(plan.learner, LearnerPlan::New(_)) {
+        return Err(Failure::usage("--skip seen: needs --load, the model that has seen them"));
+    }
+    Ok(())
+}
+
+/// Passes over the rows that `--skip` says. Returns the model's file if the run goes on where that was saved.
+pub(super) fn skip(
+    plan: &RunPlan,
+    archive: Option<Archive>,
+    examples: &mut ReadExamples,
+) -> Result<Option<Archive>, Failure> {
+    let seen = archive.as_ref().and_then(rows_read);
+    let rows = match plan.skip {
+        None => return Ok(None),
+        Some(Skip::Rows(rows)) => rows,
+        Some(Skip::Seen) => seen.ok_or_else(|| {
+            Failure::data(
+                "--skip seen: the model does not say how many rows were read for it; give their number",
+            )
+        })?,
+    };
+    examples.skip(rows).map_err(Failure::data)?;
+    Ok(archive.filter(|_| seen == Some(rows)))
+}
+
+/// Goes on counting where a run has stopped.
+pub(super) fn go_on(examples: &mut ReadExamples, counts: Counts) {
+    let Counts { bad_rows: (bad, first), large_rows, .. } = counts;
+    examples.count_on(bad, first);
+    examples.encoder.large_rows = large_rows;
+}
+
+/// Saves the model on the way; `log` is the length of the log that belongs to it.
+pub(super) fn checkpoint<K: Held>(
+    plan: &RunPlan,
+    learning: Learning<'_>,
+    generator: Option<&Rng>,
+    examples: &ReadExamples,
+    standing: &Standing<K>,
+    log: Option<u64>,
+) -> Result<(), Failure> {
+    let mut archive = snapshot(learning, &examples.encoder, &examples.reader.schema(), generator);
+    standing.save(&counts(examples, log), &mut archive);
+    set_rows_read(&mut archive, examples.rows_read());
+    let path = plan.save.as_deref().expect("checked before");
+    model_file::write(&archive, path).map_err(Failure::data)
+}
+
+/// Writes where the run stands when it is over.
+pub(super) fn stands<K: Held + 'static>(
+    standing: Standing<K>,
+    log: Option<u64>,
+) -> Box<dyn FnOnce(&mut Archive, &ReadExamples)> {
+    Box::new(move |archive, examples| standing.save(&counts(examples, log), archive))
+}
+
+fn counts(examples: &ReadExamples, log: Option<u64>) -> Counts {
+    let first = examples.first_bad_row().map(str::to_owned);
+    Counts { bad_rows: (examples.bad_rows(), first), large_rows: examples.encoder.large_rows, log }
+}
+
+/// What there is of a run that was asked to stop.
+pub(super) fn stopped(plan: &RunPlan, rows: u64) -> String {
+    let after = format!("after {}", counted(rows, "row"));
+    match &plan.save {
+        Some(path) => format!("{after}; go on with --load {} --skip {rows}", path.display()),
+        None => after,
+    }
+}

@@ -1,0 +1,83 @@
+//! Outputs that are inputs, or other outputs: refused before anything is read.
+
+use crate::util::{Folder, libsvm, rows};
+
+/// All files stay as they are, and the sentence is the one expected.
+#[track_caller]
+fn refused(folder: &Folder, arguments: &str, sentence: &str) {
+    let before: Vec<(String, Vec<u8>)> =
+        folder.names().into_iter().map(|name| (name.clone(), folder.read(&name))).collect();
+    folder.run(arguments).failed(1, sentence);
+    let after: Vec<(String, Vec<u8>)> =
+        folder.names().into_iter().map(|name| (name.clone(), folder.read(&name))).collect();
+    assert!(before == after, "{arguments}: the files have changed");
+}
+
+#[test]
+fn outputs_that_are_inputs_or_other_outputs() {
+    let folder = Folder::with("d.svm", libsvm(&rows(60, 3, 4)));
+    folder.run("run d.svm --quiet --save m").succeeded();
+    folder.run("run d.svm --quiet --learner soba --log l.ndjson").succeeded();
+    for (arguments, sentence) in [
+        ("run d.svm --save d.svm", "--save d.svm: is the same file as the data d.svm"),
+        ("run d.svm --save ./d.svm", "--save ./d.svm: is the same file as the data d.svm"),
+        ("run d.svm --batch-model d.svm", "--batch-model d.svm: is the same file as the data d.svm"),
+        ("run d.svm --learner soba --log d.svm", "--log d.svm: is the same file as the data d.svm"),
+        ("run d.svm --learner soba --save q --log q", "--log q: is the same file as --save q"),
+        ("run d.svm --save q --batch-model ./q", "--batch-model ./q: is the same file as --save q"),
+        ("run d.svm --save q.html --report q.html", "--report q.html: is the same file as --save q.html"),
+        ("run d.svm --load m --learner soba --log m", "--log m: is the same file as --load m"),
+        (
+            "compare d.svm --learners ogd --report q.svg --plot q.svg",
+            "--report q.svg: is the same file as --plot q.svg",
+        ),
+        ("compare d.svm --learners ogd --report d.svm", "--report d.svm: is the same file as the data d.svm"),
+        ("predict m d.svm -o d.svm", "--output d.svm: is the same file as the data d.svm"),
+        ("predict m d.svm -o m", "--output m: is the same file as the model m"),
+        ("replay l.ndjson --save l.ndjson", "--save l.ndjson: is the same file as the log l.ndjson"),
+        ("merge m m -o m", "--output m: is the same file as a model m"),
+    ] {
+        refused(&folder, arguments, &format!("{sentence}; nothing was read or written"));
+    }
+    for option in ["--save", "--batch-model", "--report"] {
+        let sentence = format!("{option} -: must be a file: standard output has the results");
+        refused(&folder, &format!("run d.svm {option} -"), &sentence);
+    }
+    // A model that is read as a whole may be replaced by what becomes of it, and devices keep nothing.
+    folder.run("run d.svm --quiet --load m --save m").succeeded();
+    #[cfg(unix)]
+    folder.run("run d.svm --quiet --save /dev/null --batch-model /dev/null").succeeded();
+}
+
+#[test]
+#[cfg(unix)]
+fn whatever_the_path_the_file_is_the_same() {
+    let folder = Folder::with("d.svm", libsvm(&rows(60, 3, 4)));
+    std::os::unix::fs::symlink("d.svm", folder.path("link")).unwrap();
+    std::fs::hard_link(folder.path("d.svm"), folder.path("hard")).unwrap();
+    for name in ["link", "hard"] {
+        let sentence =
+            format!("--save {name}: is the same file as the data d.svm; nothing was read or written");
+        refused(&folder, &format!("run d.svm --save {name}"), &sentence);
+    }
+    // By way of the standard streams.
+    let ran = |input: bool, output: bool| {
+        let file = || std::fs::OpenOptions::new().read(true).append(true).open(folder.path("d.svm")).unwrap();
+        let mut command = folder.command(if input { "run - --save d.svm" } else { "run d.svm --quiet" });
+        if input {
+            command.stdin(file());
+        }
+        if output {
+            command.stdout(file());
+        }
+        let out = command.output().unwrap();
+        (out.status.code(), String::from_utf8(out.stderr).unwrap())
+    };
+    let before = folder.read("d.svm");
+    let sentence = "noregret: --save d.svm: is the same file as the data on standard input; nothing was read or written\n";
+    assert_eq!(ran(true, false), (Some(1), sentence.to_owned()));
+    let sentence =
+        "noregret: d.svm: is the data, and standard output is redirected to it; nothing was read\n";
+    assert_eq!(ran(false, true), (Some(1), sentence.to_owned()));
+    assert_eq!(folder.read("d.svm"), before);
+}

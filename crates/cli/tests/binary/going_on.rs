@@ -1,0 +1,270 @@
+//! `--checkpoint`, `--skip` and signals: a run that was stopped, or killed, goes on where it was, to the bit.
+#![cfg(unix)]
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::util::{Folder, libsvm, rows};
+
+fn signal(child: &Child, name: &str) {
+    let sent =
+        std::process::Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Waits until `there` is true.
+#[track_caller]
+fn wait(what: &str, mut there: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !there() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{what} takes too long");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn rows_read(folder: &Folder) -> u64 {
+    folder.run("inspect m --json").succeeded().objects()[0]["rows_read"].as_u64().unwrap()
+}
+
+/// What a run is told beside its data and where its files are.
+struct Run {
+    /// Of a new run alone.
+    first: &'static str,
+    /// Of every run.
+    always: &'static str,
+    log: Option<&'static str>,
+}
+
+const RUNS: [Run; 4] = [
+    // Blocks of rows that are announced, scaling that goes on.
+    Run { first: "--learner folklore", always: "--checkpoint 500", log: None },
+    Run { first: "--learner soba", always: "--checkpoint 300 --delay 7", log: Some("l.ndjson") },
+    Run {
+        first: "--learner gaptron-logistic --feedback bandit",
+        always: "--checkpoint 400 --delay geometric:20",
+        log: Some("l.ndjson.gz"),
+    },
+    // Labels that are drawn though all of them are seen.
+    Run { first: "--learner gaptron-hinge", always: "--checkpoint 250 --delay uniform:30", log: None },
+];
+
+impl Run {
+    /// The command line that begins the run, or goes on with it.
+    fn command(&self, folder: &Folder) -> String {
+        let goes_on = folder.path("m").exists();
+        if let Some(log) = self.log.filter(|_| !goes_on) {
+            // Before its first checkpoint nothing is known of it.
+            let _ = std::fs::remove_file(folder.path(log));
+        }
+        let log = self.log.map_or_else(String::new, |log| format!("--log {log}"));
+        let mode = if goes_on { "--load m --skip seen" } else { self.first };
+        format!("run d.svm --quiet --save m {log} {} {mode}", self.always)
+    }
+
+    /// What an undisturbed run leaves behind: the model and the log.
+    fn undisturbed(&self, data: &str) -> Vec<Vec<u8>> {
+        let folder = Folder::with("d.svm", data);
+        folder.run(&self.command(&folder)).succeeded();
+        self.left(&folder)
+    }
+
+    fn left(&self, folder: &Folder) -> Vec<Vec<u8>> {
+        ["m"].into_iter().chain(self.log).map(|name| folder.read(name)).collect()
+    }
+}
+
+fn data(count: usize) -> String {
+    libsvm(&rows(count, 3, 8))
+}
+
+/// Kills runs `kills` times at random moments, and lets them go on each time. What they end with is what an undisturbed run does.
+fn kill(kills: u32, data: &str) {
+    let whole: Vec<Vec<Vec<u8>>> = RUNS.iter().map(|run| run.undisturbed(data)).collect();
+    let (mut killed, mut ended, mut seed) = (0, 0, 1_u64);
+    while killed < kills {
+        let at = ended % RUNS.len();
+        let folder = Folder::with("d.svm", data);
+        let mut longest = 60;
+        loop {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let command = RUNS[at].command(&folder);
+            let mut child =
+                folder.command(&command).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+            let moment = Instant::now() + Duration::from_millis((seed >> 33) % longest);
+            while Instant::now() < moment && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_micros(300));
+            }
+            if child.try_wait().unwrap().is_some() {
+                let output = child.wait_with_output().unwrap();
+                assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+                break;
+            }
+            // SIGKILL.
+            child.kill().unwrap();
+            child.wait().unwrap();
+            killed += 1;
+            // So that it ends some time on a slow machine, too.
+            longest += 2;
+            for hidden in folder.names().into_iter().filter(|name| name.starts_with(".m.")) {
+                std::fs::remove_file(folder.path(&hidden)).unwrap();
+            }
+        }
+        assert!(RUNS[at].left(&folder) == whole[at], "run {at}, after {killed} kills");
+        ended += 1;
+    }
+    eprintln!("{killed} kills, {ended} runs ended as if there had been none");
+}
+
+#[test]
+fn a_killed_run_goes_on() {
+    kill(8, &data(2000));
+}
+
+/// `NOREGRET_KILLS=1000` for more.
+#[test]
+#[ignore = "slow: a hundred runs are killed"]
+fn a_hundred_kills() {
+    let kills = std::env::var("NOREGRET_KILLS").map_or(100, |kills| kills.parse().expect("a number"));
+    kill(kills, &data(6000));
+}
+
+/// A signal ends the run between two rows, with everything saved, and what comes after is as if there had been none.
+#[test]
+fn signals_end_a_run_between_two_rows() {
+    let data = data(30_000);
+    for (run, name, code) in [(&RUNS[0], "INT", 130), (&RUNS[1], "TERM", 143)] {
+        let folder = Folder::with("d.svm", &data);
+        let command = run.command(&folder).replace("--quiet", "--json");
+        let whole = run.undisturbed(&data);
+        let child = folder.command(&command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait("a checkpoint", || folder.path("m").exists());
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+        let read = rows_read(&folder);
+        let sentence =
+            format!("noregret: stopped by SIG{name} after {read} rows; go on with --load m --skip {read}");
+        assert_eq!(errors.lines().last(), Some(&*sentence), "{errors}");
+        let last = String::from_utf8(output.stdout).unwrap().lines().last().unwrap().to_owned();
+        let summary: serde_json::Value = serde_json::from_str(&last).unwrap();
+        assert_eq!((summary["type"].as_str(), summary["rounds"].as_u64()), (Some("summary"), Some(read)));
+        assert!(read < 30_000, "the signal came too late");
+        let names: Vec<&str> = ["d.svm"].into_iter().chain(run.log).chain(["m"]).collect();
+        assert_eq!(folder.names(), names, "no temporary file");
+        folder.run(&run.command(&folder)).succeeded();
+        assert!(run.left(&folder) == whole, "{name}");
+    }
+}
+
+/// A pipe that is waited for ends as well, and the torn row in it is not learnt.
+#[test]
+fn signals_end_a_pipe() {
+    use std::io::Write as _;
+    let folder = Folder::new();
+    let command = "run - --quiet --save m --set classes=2 --set features=2 --format libsvm --learner ogd --set radius=9";
+    let mut child = folder
+        .command(command)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"a 1:1\nb 2:1\na 1:0").unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!((rows_read(&folder), folder.names()), (2, vec!["m".to_owned()]));
+}
+
+#[test]
+fn signals_end_a_comparison() {
+    let folder = Folder::with("d.svm", data(40_000));
+    let command = "compare d.svm --learners ogd,folklore,ons --json";
+    let child = folder.command(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    signal(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{errors}");
+    assert!(errors.lines().last().unwrap().starts_with("noregret: stopped by SIGINT"), "{errors}");
+    assert_eq!(folder.names(), ["d.svm"]);
+}
+
+#[test]
+fn what_cannot_go_on_is_refused() {
+    let folder = Folder::with("d.svm", data(300));
+    folder.run("run d.svm --quiet --learner ogd --save m").succeeded();
+    assert_eq!(rows_read(&folder), 300);
+    folder
+        .run("run d.svm --quiet --load m --skip 301")
+        .failed(2, "d.svm: has 300 rows; 301 were to be skipped");
+    folder.run("run d.svm --quiet --load m --skip seen").failed(2, "d.svm: no labelled row was learnt from");
+    folder
+        .run("run d.svm --quiet --learner ogd --skip seen")
+        .failed(1, "--skip seen: needs --load, the model that has seen them");
+    folder
+        .run("run d.svm --quiet --checkpoint 10")
+        .failed(1, "--checkpoint 10: needs --save, the file to be saved to");
+    for every in ["0", "-1", "0s", "ten"] {
+        assert_eq!(folder.run(&format!("run d.svm --save n --checkpoint={every}")).code, 1, "{every}");
+    }
+    // By the clock.
+    folder.run("run d.svm --quiet --learner ogd --save n --checkpoint 0.001s").succeeded();
+    folder.run("run d.svm --quiet --learner ogd --save o --checkpoint 7").succeeded();
+    assert!(folder.read("n") == folder.read("o"), "whatever the checkpoints");
+    // Rows that are skipped teach nothing.
+    let summary = folder.summary("d.svm --learner ogd --skip 100");
+    assert_eq!(summary["rounds"], 200);
+}
+
+/// The writer of a log has died: what is whole is replayed and evaluated, and what was dropped is said.
+#[test]
+fn logs_that_are_cut_off() {
+    let folder = Folder::with("d.svm", data(400));
+    for ending in ["ndjson", "ndjson.gz", "ndjson.zst"] {
+        folder.run(&format!("run d.svm --quiet --learner soba --log l.{ending}")).succeeded();
+        let log = folder.read(&format!("l.{ending}"));
+        let name = format!("cut.{ending}");
+        folder.write(&name, &log[..log.len() - log.len() / 4 - 5]);
+        let replayed = folder.run(&format!("replay {name} --save r --json")).succeeded();
+        let decisions = replayed.objects()[0]["decisions"].as_u64().unwrap();
+        assert!((100..400).contains(&decisions), "{ending}: {decisions}");
+        assert!(replayed.stderr.starts_with("noregret: the log"), "{}", replayed.stderr);
+        assert!(replayed.stderr.contains("cut off"), "{}", replayed.stderr);
+        let evaluated =
+            folder.run(&format!("evaluate {name} --policy uniform --reward-learner none")).succeeded();
+        assert!(evaluated.stderr.contains("cut off"), "{}", evaluated.stderr);
+        // Whole lines are none that were cut, whatever is wrong with them; and a log is more than its torn header.
+        folder.write("bad.ndjson", "{\"noregret\":\"deci");
+        assert_eq!(folder.run("replay bad.ndjson").code, 2);
+    }
+    let log = String::from_utf8(folder.read("l.ndjson")).unwrap();
+    folder.write("bad.ndjson", log.clone() + "{\"id\": \"x\"\n");
+    assert_eq!(folder.run("replay bad.ndjson").code, 2);
+    // A last line that lacks nothing but its end is whole.
+    folder.write("whole.ndjson", log.trim_end());
+    let whole = folder.run("replay whole.ndjson --json").succeeded();
+    assert_eq!((whole.objects()[0]["decisions"].as_u64(), &*whole.stderr), (Some(400), ""));
+}
+
+#[test]
+fn a_full_disk_under_the_log_is_named() {
+    let folder = Folder::with("d.svm", data(4000));
+    // No file may grow beyond so many blocks of 512 or 1024 bytes.
+    let program = assert_cmd::cargo::cargo_bin!("noregret");
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 64; exec {} run d.svm --quiet --learner soba --log l.ndjson",
+        program.display()
+    );
+    let output = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(folder.path(""))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.starts_with("noregret: --log l.ndjson: cannot be written: File too large"), "{errors}");
+}

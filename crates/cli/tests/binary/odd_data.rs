@@ -1,0 +1,141 @@
+//! Data that are not what they seem: said in a sentence, instead of learnt from in silence.
+
+use crate::util::{Folder, libsvm, rows};
+
+/// Runs over a CSV file of this content, and returns the notes.
+#[track_caller]
+fn notes(content: &str, options: &str) -> String {
+    let folder = Folder::with("a.csv", content);
+    let ran = folder.run(&format!("run a.csv --learner ogd {options}")).succeeded();
+    let lines = ran.stderr.lines().filter(|line| line.starts_with("noregret: "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// 40 rows of these cells, with numbers for `#` and labels behind them.
+fn table(header: &str, cells: &str) -> String {
+    let row = |t: usize| format!("{},{}\n", cells.replace('#', &format!("{t}.5")), ["p", "q"][t % 2]);
+    format!("{header},y\n{}", (0..40).map(row).collect::<String>())
+}
+
+#[test]
+fn headers_with_repeated_or_empty_names_are_headers() {
+    let said = notes(&table("a,a,,a", "#,#,#,#"), "");
+    let sentence =
+        "noregret: a.csv: the header has a name twice: column number 2 is called \"a.2\" here, and 1 more so";
+    assert_eq!(said, sentence);
+    let folder = Folder::with("a.csv", table("a,a,", "#,#,#"));
+    let summary = folder.summary("a.csv --save model");
+    assert_eq!((summary["rounds"].as_u64(), summary["features"].as_u64()), (Some(40), Some(4)));
+    let schema = folder.run("inspect model --json").succeeded().objects()[0]["schema"].clone();
+    assert_eq!(schema["columns"]["named"], serde_json::json!(["a", "a.2", "3"]));
+    folder.run("predict model a.csv").succeeded();
+}
+
+#[test]
+fn a_header_in_the_middle_is_no_category() {
+    let part = table("a,b", "#,#");
+    let folder = Folder::with("a.csv", part.repeat(2));
+    folder.run("run a.csv --quiet").failed(2, "a.csv:42: the row is the header once more");
+    let summary = folder.summary("a.csv --on-bad-row skip");
+    let of = |name: &str| summary[name].as_u64();
+    assert_eq!((of("rounds"), of("bad_rows"), of("features")), (Some(80), Some(1), Some(3)));
+}
+
+#[test]
+fn columns_that_are_nearly_numbers() {
+    for odd in ["\"1,234\"", "n\0", "12 kg"] {
+        let text = table("a,b", "#,#") + &format!("{odd},1,p\n");
+        let said = notes(&text, "");
+        let shown = odd.trim_matches('"').replace('\0', "\\0");
+        let sentence = format!(
+            "noregret: a.csv: column \"a\" is read as categories, 41 distinct values, nearly all numeric (40 of the first 41): \"{shown}\" is no number"
+        );
+        assert_eq!(said, sentence);
+        assert_eq!(notes(&text, "--categorical a"), "", "it was asked for");
+    }
+}
+
+#[test]
+fn columns_of_different_texts() {
+    let said = notes(&table("id,b", "2024-01-#,#"), "");
+    assert!(
+        said.starts_with("noregret: a.csv: column \"id\" has 40 distinct values in the first 40 rows, each"),
+        "{said}"
+    );
+    assert_eq!(notes(&table("hue,b", "red,#"), ""), "");
+}
+
+#[test]
+fn labels_that_are_all_different() {
+    let text: String = (0..30).map(|t| format!("{},{},u{t}\n", t % 3, t % 7)).collect();
+    let said = notes(&format!("a,b,y\n{text}"), "");
+    assert_eq!(
+        said,
+        "noregret: a.csv: every one of its 30 labels is different; is it the right label column?"
+    );
+}
+
+#[test]
+fn files_that_only_look_like_data() {
+    let refused = |name: &str, content: &str, options: &str, sentence: &str| {
+        Folder::with(name, content).run(&format!("run {name} --quiet {options}")).failed(2, sentence);
+    };
+    refused(
+        "a.svm",
+        "1\n2\n1\n",
+        "",
+        "a.svm: none of its 3 rows has a feature to learn from (or --set features=D)",
+    );
+    let returns = "ends its lines by carriage returns alone; turn them into line feeds: tr '\\r' '\\n'";
+    for (name, text) in
+        [("a.csv", "a,b,y\r1,2,p\r2,1,q\r"), ("a.svm", "1 1:2\r2 1:3\r"), ("a.txt", "1 1:2\r2 1:3")]
+    {
+        refused(name, text, "", &format!("{name}: {returns}"));
+    }
+    let costs = "a.vw: its labels give costs of actions, where a class was needed; `noregret evaluate --format vw` reads such data";
+    refused("a.vw", "1:0:0.5 |f a\n2:1:0.5 |f b\n", "", costs);
+}
+
+/// A pipe's CSV says in its header how many columns there are.
+#[test]
+fn the_header_of_a_pipe_tells_the_features() {
+    let folder = Folder::new();
+    let text = table("a,b", "#,#");
+    let piped =
+        folder.run_with("run - --json --quiet --learner ogd --set classes=2", &text).succeeded().summary();
+    assert_eq!(piped["features"], 3);
+    let ran = folder.run_with("run - --quiet", table("a,hue", "#,red"));
+    ran.failed(
+        1,
+        "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice",
+    );
+}
+
+#[test]
+fn settings_beyond_all_reason() {
+    let folder = Folder::with("a.svm", libsvm(&rows(50, 2, 3)));
+    for learner in ["aioli", "kernel-aioli", "folklore", "folklore-diag", "gaf"] {
+        for curvature in ["1e300", "1e50", "1001"] {
+            let ran =
+                folder.run(&format!("run a.svm --quiet --learner {learner} --set curvature={curvature}"));
+            assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{learner} {curvature}");
+            let end = ": must be at most 1000: none above 1/2 is valid for the loss\n";
+            assert!(
+                ran.stderr.starts_with("noregret: curvature = ") && ran.stderr.ends_with(end),
+                "{}",
+                ran.stderr
+            );
+        }
+        let loss =
+            folder.summary(&format!("a.svm --learner {learner} --set curvature=1000"))["log_loss"].as_f64();
+        assert!(loss.unwrap() < 1e4, "{learner}: {loss:?}");
+    }
+    for command in ["run a.svm", "replay a.svm"] {
+        let ran = folder.run(&format!("{command} --memory 0"));
+        assert!(
+            ran.code == 1 && ran.stderr.contains("invalid value '0' for '--memory <MIB>'"),
+            "{}",
+            ran.stderr
+        );
+    }
+}
