@@ -3,11 +3,13 @@
 use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
-use noregret::example::Label;
-use noregret::prediction::{Decision, argmax};
+use noregret::algorithm::Forecast;
+use noregret::example::{Features, Label, Target};
+use noregret::prediction::{Decision, Prediction, argmax};
 use noregret_stream::Replacement;
 use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{Examples, ReadExamples};
+use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
 use noregret_stream::save::Frozen;
@@ -18,6 +20,9 @@ use crate::failure::Failure;
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::read_frozen;
 use crate::plan::Source;
+
+/// Rows of a file that are predicted together.
+const TOGETHER: usize = 256;
 
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
@@ -34,37 +39,49 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     };
     let mut score = Score::new(forecast, 1);
     let mut rng = noregret::rng::Rng::new(args.seed, 1);
-    let mut example = Example::default();
     let mut prediction = predictor.prediction();
     let mut room = Decision::default();
     let mut rows = 0u64;
-    while examples.next(&mut example).map_err(Failure::reading)? {
-        predictor.predict(example.features(), &mut prediction, &mut room);
-        if !prediction.is_finite() {
-            return Err(run_failure(source.name(), RunError::NotFinite(rows + 1)));
+    // Whoever sends rows through a pipe may be waiting for the answer.
+    let together = if source.data == "-" { 1 } else { TOGETHER };
+    let mut batch: Vec<Example> = Vec::new();
+    batch.resize_with(together, Example::default);
+    let mut more = true;
+    while more {
+        let (mut count, mut failed) = (0, None);
+        while count < together && more {
+            match examples.next(&mut batch[count]) {
+                Ok(true) => count += 1,
+                Ok(false) => more = false,
+                Err(error) => (failed, more) = (Some(error), false),
+            }
         }
-        let label = match args.greedy {
-            true => Label::from(argmax(&prediction.scores)),
-            false => play(forecast, &prediction, &mut rng),
+        let features: Vec<Features<'_>> = batch[..count].iter().map(Example::features).collect();
+        let mut result = Ok(());
+        let mut row = |prediction: &Prediction, target: Option<Target<'_>>| -> Result<(), Failure> {
+            if !prediction.is_finite() {
+                return Err(run_failure(source.name(), RunError::NotFinite(rows + 1)));
+            }
+            let label = match args.greedy {
+                true => Label::from(argmax(&prediction.scores)),
+                false => play(forecast, prediction, &mut rng),
+            };
+            if let Some(target) = target {
+                score.add(RoundScore::new(forecast, prediction, label, target));
+            }
+            rows += 1;
+            let line = line(forecast, args.probabilities, &examples.encoder.labels, prediction, label);
+            writeln!(out, "{line}").map_err(failure)
         };
-        if let Some(target) = example.target() {
-            score.add(RoundScore::new(forecast, &prediction, label, target));
+        predictor.predict_batch(&features, &mut prediction, &mut room, &mut |at, prediction| {
+            if result.is_ok() {
+                result = row(prediction, batch[at].target());
+            }
+        });
+        result?;
+        if let Some(error) = failed {
+            return Err(Failure::reading(error));
         }
-        rows += 1;
-        let labels = &examples.encoder.labels;
-        let line = if forecast == noregret::algorithm::Forecast::Value {
-            prediction.scores[0].to_string()
-        } else if args.probabilities {
-            let probabilities: serde_json::Map<String, serde_json::Value> = (0..prediction
-                .probabilities
-                .len())
-                .map(|class| (labels.name(class.into()).into_owned(), prediction.probabilities[class].into()))
-                .collect();
-            serde_json::json!({"label": labels.name(label), "probabilities": probabilities}).to_string()
-        } else {
-            labels.name(label).into_owned()
-        };
-        writeln!(out, "{line}").map_err(failure)?;
     }
     if rows == 0 {
         return Err(Failure::data(format!("{}: has no rows to predict", source.name())));
@@ -86,6 +103,26 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         note(format_args!("{rows} predicted; error rate {error:.5}{loss} on the {labelled} labelled"));
     }
     Ok(())
+}
+
+/// What is written of a prediction.
+fn line(
+    forecast: Forecast,
+    probabilities: bool,
+    labels: &Labels,
+    prediction: &Prediction,
+    label: Label,
+) -> String {
+    if forecast == Forecast::Value {
+        prediction.scores[0].to_string()
+    } else if probabilities {
+        let named = prediction.probabilities.iter().enumerate();
+        let named: serde_json::Map<String, serde_json::Value> =
+            named.map(|(class, p)| (labels.name(class.into()).into_owned(), (*p).into())).collect();
+        serde_json::json!({"label": labels.name(label), "probabilities": named}).to_string()
+    } else {
+        labels.name(label).into_owned()
+    }
 }
 
 /// Standard output, or a file that appears when it is complete.

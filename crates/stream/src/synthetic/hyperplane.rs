@@ -43,7 +43,7 @@ impl Hyperplane {
     pub(super) fn make(values: &Values, _rows: u64, seed: u64) -> Made {
         let params = HyperplaneParams::from_values("hyperplane", values)?;
         let features = count("features", params.features.unwrap_or(10), 1)?;
-        let drifting = params.drifting.unwrap_or(2.min(features as u64));
+        let drifting = params.drifting.unwrap_or(2u64.min(features as u64));
         if drifting > features as u64 {
             return Err(ParamError::invalid("drifting", drifting, format!("at most features = {features}")));
         }
