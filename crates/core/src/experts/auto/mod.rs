@@ -208,6 +208,9 @@ impl Algorithm for Auto {
     fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
         let memory = params.member_memory.unwrap_or(MEMORY);
+        if memory == 0 {
+            return Err(ParamError::invalid("member_memory", memory, "at least 1"));
+        }
         let limits = Limits { work: multiply_adds(budget), numbers: numbers(memory) };
         let lineup = params.members.unwrap_or_else(|| Lineup::within(&problem, limits));
         let inputs = lineup.0.len();
