@@ -35,6 +35,9 @@ use crate::signals::Signals;
 use crate::target::PyTarget;
 use crate::values;
 
+/// Rows of an array that are predicted together.
+const PREDICTED_TOGETHER: usize = 256;
+
 /// A learner that sees the truth of every round, and what turns rows into its examples.
 #[pyclass(frozen, module = "noregret._core")]
 pub(crate) struct Learner {
@@ -219,13 +222,19 @@ impl Learner {
         let (out, width) = self.inner.read(py, |inner| -> Done<(Vec<f64>, usize)> {
             rows.check(inner.encoder.columns)?;
             let mut at = inner.learner.prediction();
-            let mut example = Example::default();
             let width = if scores { at.scores.len() } else { at.probabilities.len() };
             let mut out = Vec::with_capacity(rows.len() * width);
-            for row in 0..rows.len() {
-                inner.encoder.transform(rows.row(row), &mut example).expect("rows are checked before");
-                inner.learner.predict(example.features(), &mut at);
-                out.extend_from_slice(if scores { &at.scores } else { &at.probabilities });
+            let mut examples: Vec<Example> = Vec::new();
+            examples.resize_with(rows.len().min(PREDICTED_TOGETHER), Example::default);
+            for start in (0..rows.len()).step_by(PREDICTED_TOGETHER) {
+                let examples = &mut examples[..PREDICTED_TOGETHER.min(rows.len() - start)];
+                for (at, example) in examples.iter_mut().enumerate() {
+                    inner.encoder.transform(rows.row(start + at), example).expect("rows are checked before");
+                }
+                let features: Vec<Features<'_>> = examples.iter().map(Example::features).collect();
+                inner.learner.predict_batch(&&features[..], &mut at, &mut |_, at| {
+                    out.extend_from_slice(if scores { &at.scores } else { &at.probabilities });
+                });
             }
             Ok((out, width))
         })??;

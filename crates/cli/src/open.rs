@@ -125,6 +125,7 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
     let (learner, encoder) = stream.learner(wanted, seed)?;
     let mut decisions = stream.decisions(&encoder);
     decisions.push(("learner", describe(learner.about().name, &learner.values())));
+    decisions.extend(left_out(&learner));
     decisions.extend(feedback_of(&learner));
     let told = |setting: &str| {
         setting.split_once('=').is_some_and(|(name, _)| wanted.settings.params.contains_key(name))
@@ -157,6 +158,13 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
 fn feedback_of(learner: &AnyModel) -> Option<(&'static str, String)> {
     let bandit = matches!(learner, AnyModel::Bandit(_));
     bandit.then(|| ("feedback", "bandit: whether the label that was played is right".to_owned()))
+}
+
+/// What a learner that chooses its own parts does without.
+fn left_out(learner: &AnyModel) -> Option<(&'static str, String)> {
+    let AnyModel::Full(learner) = learner else { return None };
+    let names = learner.left_out();
+    (!names.is_empty()).then(|| ("left out", format!("{}, for want of time or memory", names.join(", "))))
 }
 
 /// The learner with the parameters in use.

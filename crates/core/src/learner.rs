@@ -23,6 +23,21 @@ pub trait Predictor: Send + Sync {
     /// Pure: calling it twice, or for a row that is never learnt, changes nothing. Many threads may predict at once,
     /// each with its own `out`.
     fn predict(&self, x: Features<'_>, out: &mut Prediction);
+
+    /// Predicts all of `rows` at once, and shows each prediction with the row's place to `each`, in order; `out` is room for
+    /// one. Scores and probabilities are those of [`Predictor::predict`] up to rounding; for rows that nothing is learnt
+    /// from, since by-products are left out. Learners that keep matrices read them once for all rows.
+    fn predict_batch(
+        &self,
+        rows: &dyn Batch,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        for at in 0..rows.len() {
+            self.predict(rows.features(at), out);
+            each(at, out);
+        }
+    }
 }
 
 /// Learns from the truth of every round (full information).
@@ -70,6 +85,11 @@ pub trait OnlineLearner: Predictor {
         Vec::new()
     }
 
+    /// What a learner that chooses its own parts did without for want of time or memory, by name. Empty for most.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, or why there is none;
     /// `None` for learners that keep none. Whether the rounds are such as it is about is not the learner's to know: ask
     /// [`RunFacts::certificate`](crate::guarantee::RunFacts::certificate).
@@ -107,6 +127,15 @@ impl<P: Predictor + ?Sized> Predictor for Box<P> {
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         (**self).predict(x, out);
     }
+
+    fn predict_batch(
+        &self,
+        rows: &dyn Batch,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        (**self).predict_batch(rows, out, each);
+    }
 }
 
 impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
@@ -136,6 +165,10 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 
     fn weights(&self) -> Vec<(String, f64)> {
         (**self).weights()
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        (**self).left_out()
     }
 
     fn certificate(&self) -> Option<Promise> {

@@ -134,6 +134,10 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
         self.inner.weights()
     }
 
+    fn left_out(&self) -> Vec<String> {
+        self.inner.left_out()
+    }
+
     fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
         self.inner.numbers()
     }

@@ -39,9 +39,9 @@ class Aioli(Learner):
 class Auto(Learner):
     def __init__(
         self, *, features: int, classes: int | None = None, budget: float | None = None,
-        members: str | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
-        scale: str = "none", intercept: bool = False, sparse: bool = False,
-        labels: Sequence[str] | None = None, memory: int = 8192,
+        member_memory: int | None = None, members: str | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
     ) -> None: ...
 class Folklore(Learner):
     def __init__(

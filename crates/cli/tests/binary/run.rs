@@ -21,7 +21,7 @@ fn the_table_says_what_was_decided_and_how_it_went() {
         "a.csv: format csv, delimiter comma, header yes, label column \"label\" (number 3), numeric columns 1, categorical columns \"hue\"",
         "4 rows, 2 classes, 3 features, 2.0 non-zero a row",
         "with intercept, dense rows",
-        "learner  auto: budget=8 members=labels+pairs+trees+shared@1+",
+        "learner  auto: budget=8 member_memory=1024 members=labels+pairs+trees+shared@1+",
         "The model is in model.",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
@@ -107,7 +107,7 @@ fn json_has_every_number() {
     }
     let parameters = summary["resolved_parameters"].as_object().unwrap();
     let names: Vec<&String> = parameters.keys().collect();
-    assert_eq!(names, ["budget", "members"]);
+    assert_eq!(names, ["budget", "member_memory", "members"]);
     // Who leads is shown as it goes.
     let weights = summary["weights"].as_object().unwrap().values();
     let total: f64 = weights.map(|weight| weight.as_f64().unwrap()).sum();

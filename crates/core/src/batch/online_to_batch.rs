@@ -244,6 +244,20 @@ impl<L: Predictor> Predictor for Average<L> {
             }
         }
     }
+    fn predict_batch(
+        &self,
+        rows: &dyn Batch,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        match &self.members[..] {
+            [member] => member.predict_batch(rows, &mut out.members[0], each),
+            _ => (0..rows.len()).for_each(|at| {
+                self.predict(rows.features(at), out);
+                each(at, out);
+            }),
+        }
+    }
 }
 
 /// Writes the mean of the `members`' lists to `out`.

@@ -220,6 +220,21 @@ impl Predictor for Aioli {
         out.probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
         out.stamp = Some(self.rounds);
     }
+
+    fn predict_batch(
+        &self,
+        rows: &dyn Batch,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        self.state.project_batch(rows, |at, gram, image| {
+            let s = shrink(image[0], 0.5 * self.improper_weight * gram[0]); // eq. (1)
+            out.scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
+            out.probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
+            out.stamp = None;
+            each(at, out);
+        });
+    }
 }
 
 impl OnlineLearner for Aioli {

@@ -156,8 +156,8 @@ impl Folklore {
         self.work = vec![0.0; 2 * k + q + 2 * q * q];
     }
 
-    /// What depends on $x$ and the state but not on the scores: $\tilde A$ and $h$.
-    fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Scratch<'a> {
+    /// Divides the scratch; what is behind its parts is for the state.
+    fn divide<'a>(&self, scratch: &'a mut [f64]) -> (Scratch<'a>, &'a mut [f64]) {
         let (q, k) = (self.q(), self.problem.classes);
         let rest = &mut { scratch };
         let s = Scratch {
@@ -169,7 +169,13 @@ impl Folklore {
             diagonal: take(rest, k),
             rest: take(rest, self.inner.scratch_len().max(2 * k * q)),
         };
-        let projection = self.state.project(x, std::mem::take(rest));
+        (s, std::mem::take(rest))
+    }
+
+    /// What depends on $x$ and the state but not on the scores: $\tilde A$ and $h$.
+    fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Scratch<'a> {
+        let (s, rest) = self.divide(scratch);
+        let projection = self.state.project(x, rest);
         for (a, n) in s.a.iter_mut().zip(&*projection.gram) {
             *a = 0.5 * n;
         }
@@ -291,10 +297,35 @@ impl Predictor for Folklore {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let (q, k) = (self.q(), self.problem.classes);
-        let basis = self.inner.basis().expect("folklore works in the reduced basis");
         let Prediction { scores, probabilities, scratch, stamp, .. } = out;
         let s = self.project(x, scratch);
+        self.forecast(x, s, scores, probabilities);
+        *stamp = Some(self.rounds);
+    }
+
+    fn predict_batch(
+        &self,
+        rows: &dyn Batch,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        self.state.project_batch(rows, |at, gram, image| {
+            let Prediction { scores, probabilities, scratch, stamp, .. } = &mut *out;
+            let (s, _) = self.divide(scratch);
+            s.a.iter_mut().zip(gram).for_each(|(a, n)| *a = 0.5 * n);
+            s.h.copy_from_slice(image);
+            self.forecast(rows.features(at), s, scores, probabilities);
+            *stamp = None;
+            each(at, out);
+        });
+    }
+}
+
+impl Folklore {
+    /// Writes the forecast for `x` from $\tilde A$ and $h$, and by-products of it to the rest of `s`.
+    fn forecast(&self, x: Features<'_>, s: Scratch<'_>, scores: &mut [f64], probabilities: &mut [f64]) {
+        let (q, k) = (self.q(), self.problem.classes);
+        let basis = self.inner.basis().expect("folklore works in the reduced basis");
 
         // g' = -½ YᵀG' + ½ Vᵀ diag(V Ã Vᵀ)                                                          eq. (1)
         if self.linear_term {
@@ -320,7 +351,6 @@ impl Predictor for Folklore {
                 *score += shift / (4.0 * self.problem.classes as f64);
             }
         }
-        *stamp = Some(self.rounds);
     }
 }
 

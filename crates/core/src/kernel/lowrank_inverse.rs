@@ -19,7 +19,7 @@ mod half_square;
 
 use half_square::HalfSquare;
 
-use super::linalg::{Store, cholesky, columns, columns_mut, invert, product, symmetric_downdate};
+use super::linalg::{Store, cholesky, columns, columns_mut, invert, part_mut, product, symmetric_downdate};
 use super::vector::{axpy, dot};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
@@ -272,9 +272,37 @@ impl LowRankInverse {
         true
     }
 
+    /// Writes $Y$ of each of the dense rows `rows`, one after the other, to `out`, one after the other: the numbers of
+    /// [`LowRankInverse::columns`], by wide products, and nothing is remembered of it.
+    pub fn columns_of_many(&self, rows: &[f64], out: &mut [f64]) {
+        let (n, q, d, used) = (self.side(), self.blocks, self.features, self.used as usize);
+        let count = rows.len() / d;
+        self.base.products(rows, out);
+        if used == 0 {
+            return;
+        }
+        // U's memory read as a d x (q r) matrix.
+        let mut e = vec![0.0; q * used * count];
+        let slabs = columns(&self.buffer, d, q * used).transpose();
+        product(columns_mut(&mut e, q * used, count), Into::Replace, 1.0, slabs, columns(rows, d, count));
+        let u = columns(&self.buffer, n, used);
+        let mut own = vec![0.0; used * count];
+        for block in 0..q {
+            let entries = e.iter().skip(block).step_by(q);
+            own.iter_mut().zip(entries).for_each(|(own, e)| *own = *e);
+            let y = part_mut(&mut out[block * n..], q * n, n, count);
+            product(y, Into::Add, -1.0, u, columns(&own, used, count));
+        }
+    }
+
     /// Whether a batch of `len` rows is worth a flush.
     pub(super) fn worth_preparing(&self, len: usize) -> bool {
         len >= 2 && 2 * len >= self.lookahead()
+    }
+
+    /// No row is prepared any more.
+    pub(super) fn forget_prepared(&mut self) {
+        self.ahead.len = 0;
     }
 
     /// The prepared row that equals `x`.

@@ -2,6 +2,7 @@
 
 pub(crate) mod ball;
 pub mod basis;
+pub mod cells;
 pub mod curvature;
 pub mod diagonal_fixed_point;
 pub mod expected_softmax;

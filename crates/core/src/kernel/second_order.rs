@@ -128,6 +128,84 @@ impl SecondOrder {
         Projection { gram, image }
     }
 
+    /// Numbers that [`SecondOrder::project_many`] writes for a row.
+    pub fn foreseen_len(&self) -> usize {
+        let q = self.inverse.blocks();
+        q * q + self.vectors * q
+    }
+
+    /// Writes $N$ and behind it $h$ of each of the dense rows `rows`, one after the other, to `out`: the numbers of
+    /// [`SecondOrder::project`], by wide products, for predictions that nothing is learnt from.
+    pub fn project_many(&self, rows: &[f64], out: &mut [f64]) {
+        /// Numbers of all products at a time: 16 MiB.
+        const AT_ONCE: usize = 1 << 21;
+        if rows.is_empty() {
+            return;
+        }
+        if self.block.is_live() {
+            let mut settled = self.clone();
+            settled.settle();
+            settled.inverse.forget_prepared();
+            return settled.project_many(rows, out);
+        }
+        let (n, q, d, vectors) = (self.inverse.side(), self.inverse.blocks(), self.inverse.features(), self.vectors);
+        let most = (AT_ONCE / (n * q)).max(1).min(rows.len() / d);
+        let mut y = vec![0.0; most * n * q];
+        let mut images = vec![0.0; most * q * vectors];
+        let mut system = vec![0.0; q * q];
+        let portions = rows.chunks(most * d).zip(out.chunks_mut(most * self.foreseen_len()));
+        for (rows, out) in portions {
+            let count = rows.len() / d;
+            let y = &mut y[..count * n * q];
+            self.inverse.columns_of_many(rows, y);
+            let b = columns(&self.b, n, vectors);
+            let images = &mut images[..count * q * vectors];
+            product(
+                columns_mut(images, vectors, q * count),
+                Into::Replace,
+                1.0,
+                b.transpose(),
+                columns(y, n, q * count),
+            );
+            let parts = rows.chunks_exact(d).zip(y.chunks_exact(n * q)).zip(images.chunks_exact(q * vectors));
+            for (out, ((x, y), images)) in out.chunks_exact_mut(self.foreseen_len()).zip(parts) {
+                let (gram, image) = out.split_at_mut(q * q);
+                self.inverse.gram(Features::Dense(x), y, gram);
+                for (block, of_block) in images.chunks_exact(vectors).enumerate() {
+                    for (out, h) in image.iter_mut().skip(block).step_by(q).zip(of_block) {
+                        *out = *h;
+                    }
+                }
+                if !is_semidefinite(gram, self.sharpness, &mut system) {
+                    out.fill(0.0);
+                }
+            }
+        }
+    }
+
+    /// Shows `each` the place, $N$ and $h$ of each of `rows`, in order: see [`SecondOrder::project_many`].
+    pub fn project_batch(&self, rows: &dyn Batch, mut each: impl FnMut(usize, &[f64], &[f64])) {
+        /// Rows at a time.
+        const AT_ONCE: usize = 256;
+        let (q, d) = (self.inverse.blocks(), self.inverse.features());
+        let most = rows.len().min(AT_ONCE);
+        let mut dense = vec![0.0; most * d];
+        let mut foreseen = vec![0.0; most * self.foreseen_len()];
+        for start in (0..rows.len()).step_by(AT_ONCE) {
+            let count = AT_ONCE.min(rows.len() - start);
+            let dense = &mut dense[..count * d];
+            dense.fill(0.0);
+            for (at, row) in dense.chunks_exact_mut(d).enumerate() {
+                rows.features(start + at).add_to(1.0, row);
+            }
+            self.project_many(dense, &mut foreseen[..count * self.foreseen_len()]);
+            for (at, foreseen) in foreseen.chunks_exact(self.foreseen_len()).take(count).enumerate() {
+                let (gram, image) = foreseen.split_at(q * q);
+                each(start + at, gram, image);
+            }
+        }
+    }
+
     /// $N$ among the by-products of [`SecondOrder::project`].
     pub fn gram<'a>(&self, by_products: &'a [f64]) -> &'a [f64] {
         let q = self.inverse.blocks();

@@ -18,7 +18,7 @@ pub fn softmax(z: &[f64], p: &mut [f64]) {
 
 /// [`softmax`] to a few units in the last place, eight classes at a time: for iterations that correct
 /// themselves.
-pub(super) fn quick_softmax(z: &[f64], p: &mut [f64]) {
+pub(crate) fn quick_softmax(z: &[f64], p: &mut [f64]) {
     let max = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     widest(
         #[inline(always)]

@@ -1,7 +1,9 @@
 //! Forecasts: determinism, purity, and the symmetries of the input.
 
 use noregret::algorithm::Forecast;
-use noregret::example::Target;
+use noregret::example::{Features, Target};
+use noregret::learner::Classes;
+use noregret::problem::Problem;
 
 use crate::support::{Case, Round, assert_near, assert_same_bits, every_case};
 
@@ -48,6 +50,33 @@ fn predict_is_pure() {
             })
             .collect();
         assert_same_bits(&watched, &case.play(&mut *plain, &rounds));
+    });
+}
+
+/// After rows that were announced, and in the middle of those, too.
+#[test]
+fn rows_together_are_predicted_as_one_by_one() {
+    every_case("batch = row by row", |case| {
+        let (learnt, asked) = (case.stream(1, 70), case.stream(2, 9));
+        for announced in [false, true] {
+            let mut learner = case.learner();
+            if announced {
+                let coming: Vec<Features<'_>> = learnt.iter().map(Round::dense).collect();
+                learner.prepare(&&coming[..]);
+            }
+            case.play(&mut *learner, &learnt[..61]);
+            let rows: Vec<Features<'_>> = asked.iter().map(Round::sparse).collect();
+            let (mut at, mut together) = (learner.prediction(), Vec::new());
+            learner.predict_batch(&&rows[..], &mut at, &mut |place, at| {
+                assert_eq!(place, together.len());
+                together.push(case.checked(at));
+            });
+            assert_eq!(together.len(), rows.len());
+            for (row, together) in rows.iter().zip(&together) {
+                learner.predict(*row, &mut at);
+                assert_near(&[case.checked(&at)], std::slice::from_ref(together), 1e-9);
+            }
+        }
     });
 }
 

@@ -3,10 +3,20 @@
 //! One list drives the command line, its help and the tests. The same name, parameters and seed give the same rows.
 
 mod adversarial;
+mod agrawal;
+mod chessboard;
+mod hyperplane;
+mod led;
+mod random_rbf;
+mod random_tree;
+mod sea;
 mod softmax;
+mod stagger;
 mod synsep;
+mod waveform;
 
 use noregret::param::{ParamError, ParamInfo, Params, Values, nearest};
+use noregret::rng::Rng;
 
 use crate::encode::examples::Examples;
 use crate::encode::{Encoder, Example};
@@ -27,6 +37,59 @@ pub trait Synthetic: Send {
 
 /// A stream, or what is wrong with its parameters.
 type Made = Result<Box<dyn Synthetic>, ParamError>;
+
+/// Checks that the parameter `name` is from `least` to a million.
+fn count(name: &str, value: u64, least: u64) -> Result<usize, ParamError> {
+    if (least..=1_000_000).contains(&value) {
+        return Ok(value as usize);
+    }
+    Err(ParamError::invalid(name, value, format!("between {least} and 1000000")))
+}
+
+/// Checks that the parameter `name` is in [`least`, `most`].
+fn within(name: &str, value: f64, least: f64, most: f64) -> Result<f64, ParamError> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(ParamError::invalid(name, value, format!("between {least} and {most}")))
+}
+
+/// Makes `row` the row `x` of class `class`.
+fn fill(row: &mut Row, class: usize, x: &[f64]) {
+    row.clear();
+    row.set_name(&class.to_string());
+    (0u32..).zip(x).for_each(|(column, value)| row.push(column, *value));
+}
+
+/// The numbers below `len` in random order (Fisher and Yates).
+fn shuffled(rng: &mut Rng, len: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..len).collect();
+    for at in (1..len).rev() {
+        all.swap(at, rng.below(at as u64 + 1) as usize);
+    }
+    all
+}
+
+/// The blocks, of equal length, into which changes of concept divide a stream.
+struct Blocks {
+    count: u64,
+    rows: u64,
+    row: u64,
+}
+
+impl Blocks {
+    /// `changes` changes in a stream of `rows` rows.
+    fn new(changes: u64, rows: u64) -> Self {
+        Self { count: changes.saturating_add(1), rows: rows.max(1), row: 0 }
+    }
+
+    /// The block of the next row, from 0.
+    fn next(&mut self) -> u64 {
+        let block = u128::from(self.row) * u128::from(self.count) / u128::from(self.rows);
+        self.row += 1;
+        block as u64
+    }
+}
 
 /// A kind of stream that can be made by name.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +128,60 @@ pub static RECIPES: &[Recipe] = &[
         summary: "one feature, on which every proper learner has polynomial regret (AIOLI, figure 2)",
         params: adversarial::AdversarialParams::FIELDS,
         make: adversarial::Adversarial::make,
+    },
+    Recipe {
+        name: "random-rbf",
+        summary: "points around centroids, each of a class; with drift the centroids move",
+        params: random_rbf::RandomRbfParams::FIELDS,
+        make: random_rbf::RandomRbf::make,
+    },
+    Recipe {
+        name: "hyperplane",
+        summary: "two sides of a hyperplane, which turns if it drifts",
+        params: hyperplane::HyperplaneParams::FIELDS,
+        make: hyperplane::Hyperplane::make,
+    },
+    Recipe {
+        name: "sea",
+        summary: "SEA concepts: two features add up to at most a threshold, which changes",
+        params: sea::SeaParams::FIELDS,
+        make: sea::Sea::make,
+    },
+    Recipe {
+        name: "led",
+        summary: "a noisy display of seven segments shows a digit, beside 17 irrelevant features",
+        params: led::LedParams::FIELDS,
+        make: led::Led::make,
+    },
+    Recipe {
+        name: "agrawal",
+        summary: "applications for a loan, granted by one of ten functions of nine features",
+        params: agrawal::AgrawalParams::FIELDS,
+        make: agrawal::Agrawal::make,
+    },
+    Recipe {
+        name: "random-tree",
+        summary: "a random decision tree over numeric and nominal features",
+        params: random_tree::RandomTreeParams::FIELDS,
+        make: random_tree::RandomTree::make,
+    },
+    Recipe {
+        name: "waveform",
+        summary: "three classes of noisy waves in 21 features",
+        params: waveform::WaveformParams::FIELDS,
+        make: waveform::Waveform::make,
+    },
+    Recipe {
+        name: "stagger",
+        summary: "STAGGER concepts: size, colour and shape of things, three rules in turn",
+        params: stagger::StaggerParams::FIELDS,
+        make: stagger::Stagger::make,
+    },
+    Recipe {
+        name: "chessboard",
+        summary: "a board of 8 x 8 fields and 8 classes that is shown field by field",
+        params: chessboard::ChessboardParams::FIELDS,
+        make: chessboard::Chessboard::make,
     },
 ];
 

@@ -23,10 +23,12 @@ class Aioli(WeightedClassifier):
     ) -> None: ...
 class Auto(WeightedClassifier):
     budget: float | None
+    member_memory: int | None
     members: str | None
     def __init__(
-        self, *, budget: float | None = None, members: str | None = None, scale: str = "standard",
-        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+        self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
+        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        memory: int = 8192,
     ) -> None: ...
 class Folklore(WeightedClassifier):
     norm: float | None

@@ -37,11 +37,12 @@ class AioliClassifier(WeightedClassifier):
     ) -> None: ...
 class AutoClassifier(WeightedClassifier):
     budget: float | None
+    member_memory: int | None
     members: str | None
     def __init__(
-        self, *, budget: float | None = None, members: str | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
-        memory: int = 8192,
+        self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
+        passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
+        random_state: Any = 0, memory: int = 8192,
     ) -> None: ...
 class FolkloreClassifier(WeightedClassifier):
     norm: float | None

@@ -18,10 +18,10 @@ pub(super) struct Ahead {
     portion: Vec<f64>,
 }
 
-/// Some of the rows.
-struct Portion<'a> {
-    features: usize,
-    rows: &'a [f64],
+/// Dense rows, one after the other.
+pub(super) struct Portion<'a> {
+    pub(super) features: usize,
+    pub(super) rows: &'a [f64],
 }
 
 impl Batch for Portion<'_> {

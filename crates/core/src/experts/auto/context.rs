@@ -66,7 +66,6 @@ impl Member for Context {
                     }
                 }
             }
-            at.set_scores_to_logarithms();
         }
     }
 

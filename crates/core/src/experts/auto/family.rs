@@ -24,6 +24,7 @@ use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
+use crate::parallel::Workers;
 use crate::prediction::Prediction;
 use crate::state::{State, Tensor};
 
@@ -261,6 +262,34 @@ impl Member for Family {
         *stamp = Some(self.rounds);
     }
 
+    fn foresee(&self, rows: &dyn Batch) -> Vec<f64> {
+        let wide = self.wide();
+        let mut expanded = vec![0.0; rows.len() * wide];
+        for (at, room) in expanded.chunks_exact_mut(wide).enumerate() {
+            if let Expansion::Plain = self.expansion {
+                rows.features(at).add_to(1.0, room);
+            } else {
+                self.expansion.apply(rows.features(at), room);
+            }
+        }
+        let mut foreseen = vec![0.0; rows.len() * self.state.foreseen_len()];
+        self.state.project_many(&expanded, &mut foreseen);
+        foreseen
+    }
+
+    fn predict_foreseen(&self, _: Features<'_>, foreseen: &[f64], out: &mut Prediction) {
+        let Prediction { scratch, stamp, members, .. } = out;
+        let rest = &mut scratch[self.room() + self.state.scratch_len()..];
+        let blocks = if self.shared { 1 } else { self.classes - 1 };
+        let (gram, image) = foreseen.split_at(blocks * blocks);
+        if self.shared {
+            self.forecast_shared(gram[0], image, rest, members);
+        } else {
+            self.forecast(gram, image, rest, members);
+        }
+        *stamp = None;
+    }
+
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let (k, room) = (self.classes, self.room());
         let (mut spare, mut work) = (std::mem::take(&mut self.spare), std::mem::take(&mut self.work));
@@ -310,6 +339,10 @@ impl Member for Family {
             self.expansion.apply(coming.features(at), row);
         }
         self.state.prepare(&Expanded { rows: &self.ahead[..len * wide], features: wide });
+    }
+
+    fn set_workers(&mut self, workers: &Workers) {
+        self.state.set_workers(workers.clone());
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

@@ -3,6 +3,7 @@
 use crate::algorithm::Model;
 use crate::example::{Batch, Features, Target};
 use crate::learner::{OnlineLearner, Predictor};
+use crate::parallel::Workers;
 use crate::prediction::Prediction;
 use crate::state::{State, Tensor};
 
@@ -12,8 +13,19 @@ pub(super) trait Member: State + Send + Sync {
     /// those of the heads' mixture, which the owner fills in.
     fn prediction(&self) -> Prediction;
 
-    /// Writes the heads' forecasts: scores are logits of the probabilities.
+    /// Writes the heads' forecasts: probabilities, and scores where its own `update` needs them.
     fn predict(&self, x: Features<'_>, out: &mut Prediction);
+
+    /// What forecasts of many rows can be made from together: as many numbers for each of `rows`, to be given to
+    /// [`Member::predict_foreseen`]; none where there is nothing to share.
+    fn foresee(&self, _rows: &dyn Batch) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// The same as [`Member::predict`], from the numbers that [`Member::foresee`] gave for the row; by-products are left out.
+    fn predict_foreseen(&self, x: Features<'_>, _foreseen: &[f64], out: &mut Prediction) {
+        self.predict(x, out);
+    }
 
     /// Learns the truth. `at` is as in [`OnlineLearner::update`].
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
@@ -25,6 +37,9 @@ pub(super) trait Member: State + Send + Sync {
 
     /// See [`OnlineLearner::prepare`].
     fn prepare(&mut self, _: &dyn Batch) {}
+
+    /// See [`OnlineLearner::set_workers`].
+    fn set_workers(&mut self, _: &Workers) {}
 
     /// See [`OnlineLearner::grow`]: never to fewer. A member that cannot is replaced by a new one.
     fn grow(&mut self, classes: usize, features: usize) -> bool;

@@ -23,7 +23,7 @@
 //!
 //! $$ \bar p = \textstyle\sum_i w_i\,p^i, \qquad w_i \propto w_i\,p^i_y \quad \text{after the round} \tag{1} $$
 //!
-//! over all heads. Each *stack* is a small FOLKLORE whose inputs are the members' log-probabilities beside $\ln \bar p$: it learns
+//! over all heads. Each *stack* is a small learner whose inputs are the members' log-probabilities beside $\ln \bar p$: it learns
 //! how far to trust each of them, and how to add up what they know of different things. Its forecast is $s^j$, and what is played is
 //!
 //! $$ p = v_0\,\bar p + \textstyle\sum_j v_j\,s^j, \qquad v \text{ as } w \text{ in (1)}. \tag{2} $$
@@ -38,18 +38,21 @@
 //!
 //! ## Who takes part
 //!
-//! What a `budget` allows, and `members` shows, one word each: `labels` and `pairs` count classes, alone and after the
-//! class before; `full@r` and `shared@r` are five FOLKLOREs each around one matrix, with one block for every pair of classes
-//! or one for all; `products@r` is a `shared` one over the features and their pairwise products; `waves@r:s` is one over the
-//! features and the waves of a Gaussian kernel of deviation $s$ units; a second number, as in `shared@0.1:0.001`, is what a
-//! family forgets in a round; `diagonal@r:g` is `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)).
+//! What the `budget` of time and the memory allow, and `members` shows, one word each: `labels` and `pairs` count classes, alone
+//! and after the class before; `full@r` and `shared@r` are five FOLKLOREs each around one matrix, with one block for every pair
+//! of classes or one for all; `products@r` is a `shared` one over the features and their pairwise products; `waves@r:s` is one
+//! over the features and the waves of a Gaussian kernel of deviation $s$ units; a second number, as in `shared@0.1:0.001`, is
+//! what a family forgets in a round; `diagonals@n` are $n$ FOLKLOREs with a diagonal matrix, in single precision, whose cells are
+//! allocated as features are seen (`diagonals@n:c` has at most $c$ cells, which features share by hashing), and `diagonal@r:g` is
+//! `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)). What was
+//! left out is told by [`OnlineLearner::left_out`]: nothing is refused for its size.
 //!
 //! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of two above the largest of
 //! the first eight norms. Until it is known, members begin anew whenever it grows. At rounds 32, 64, 128 and so on, a grid of
-//! $r$ whose edge leads extends itself by a factor of ten: the newcomer goes on from the edge's matrix, with its own $r$ in it,
-//! and from the edge's gradients. At the powers of two from 2048 to 8192 dear members leave (a minus in
-//! `members`) until the rest is within the budget: those that lag most, the best of each kind last. A run begins with a trial
-//! of at most four budgets a round.
+//! $r$ whose edge is the best extends itself by a factor of ten: the new member goes on from the edge's matrix, with its own $r$
+//! in it, and from the edge's gradients. At the powers of two from 2048 to 8192 expensive members are dropped (a minus in
+//! `members`) until the rest is within the budget: those with the highest loss, the best of each kind last. A run begins with a
+//! trial of at most four budgets a round.
 //!
 //! ## Deviations
 //!
@@ -63,36 +66,41 @@
 //! ## Cost
 //!
 //! The sum of the members', at most what a processor core takes for `budget` million multiply-adds a round (a fifth of a
-//! nanosecond each) after round 8192, and the stacks' $O(K\,(M + K)^2)$.
+//! nanosecond each) after round 8192, and the stacks' $O(K M^2)$ for $M$ members (up to 16 classes: $O(K\,(M + K)^2)$).
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::parallel::Workers;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use self::lineup::{Lineup, TRIAL};
+use self::choice::{Limits, TRIAL};
 use self::roster::Roster;
 use self::stack::Stack;
+use self::words::Lineup;
 use super::mixture::Mixture;
 
 mod ahead;
+mod choice;
 mod context;
+mod costs;
+mod diagonals;
 mod expansion;
 mod family;
 mod fourier;
-mod lineup;
 mod member;
 mod roster;
 mod stack;
 mod trees;
 mod unit;
+mod words;
 
 /// Millions of multiply-adds a round, where a stream is long or of unknown length. A smaller budget counts as this one: with less,
-/// nobody would be left who is worth asking.
+/// no member worth its cost would be left.
 const LEAST: f64 = 0.8;
 
 /// Millions of multiply-adds that a stream may cost in all, however short: some seconds.
@@ -112,13 +120,21 @@ fn default_budget(problem: &Problem) -> f64 {
     share.clamp(LEAST, MOST * LEAST)
 }
 
-/// After this round, and every power of two, somebody may join or leave.
+/// MiB that members may take where nothing is said.
+const MEMORY: u64 = 1024;
+
+/// 8-byte numbers in `memory` MiB.
+fn numbers(memory: u64) -> usize {
+    usize::try_from(memory).unwrap_or(usize::MAX).saturating_mul(1 << 17)
+}
+
+/// After this round, and every power of two, members may be added or dropped.
 const FIRST_LOOK: u64 = 32;
 
 /// From this round on the members are within the budget.
 const SETTLED: u64 = 8192;
 
-/// What the stacks forget in a round, and their regularization: who forgets comes back to the mixture anyway.
+/// What the stacks forget in a round, and their regularization: a stack that forgets comes back to the mixture anyway.
 const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0, 1.0)];
 
 params! {
@@ -127,7 +143,10 @@ params! {
         /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides who takes part. Less than
         /// 0.8 counts as that.
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
-        /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
+        /// MiB that the members may take, >= 1: decides who takes part. With less than the smallest set of members needs, that
+        /// one takes part.
+        member_memory: u64 = "1024",
+        /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before those that were dropped.
         members: Lineup = "what the budget allows",
     }
 }
@@ -136,7 +155,9 @@ params! {
 #[derive(Clone)]
 pub struct Auto {
     budget: f64,
-    /// The same in multiply-adds.
+    /// MiB.
+    memory: u64,
+    /// The budget in multiply-adds.
     limit: f64,
     problem: Problem,
     roster: Roster,
@@ -157,13 +178,13 @@ impl std::fmt::Debug for Auto {
 }
 
 impl Auto {
-    /// Lets members join where the edge of a grid leads, and leave where the budget asks for it.
+    /// Adds members where the edge of a grid is the best, and drops some where the budget asks for it.
     fn look(&mut self) {
         let limit = self.limit * (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
         if self.rounds as f64 >= SETTLED as f64 / TRIAL {
             self.roster.retire(limit, self.limit);
         }
-        if self.roster.extend(limit) > 0 {
+        if self.roster.extend(Limits { work: limit, numbers: numbers(self.memory) }) > 0 {
             let (classes, inputs) = (self.problem.classes, self.roster.words.len());
             self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
         }
@@ -186,24 +207,35 @@ impl Algorithm for Auto {
 
     fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let budget = positive("budget", params.budget.unwrap_or_else(|| default_budget(&problem)))?;
-        let words = params.members.unwrap_or_else(|| Lineup::within(&problem, multiply_adds(budget))).0;
+        let memory = params.member_memory.unwrap_or(MEMORY);
+        if memory == 0 {
+            return Err(ParamError::invalid("member_memory", memory, "at least 1"));
+        }
+        let limits = Limits { work: multiply_adds(budget), numbers: numbers(memory) };
+        let lineup = params.members.unwrap_or_else(|| Lineup::within(&problem, limits));
+        let inputs = lineup.0.len();
         let stack =
-            |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, words.len(), *forgetting, *ratio);
+            |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, inputs, *forgetting, *ratio);
         let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
         Ok(Self {
             budget,
+            memory,
             limit: multiply_adds(budget),
             top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
             losses: vec![0.0; 1 + stacks.len()],
             stacks,
-            roster: Roster::new(words, problem.clone(), seed)?,
+            roster: Roster::new(lineup, problem.clone(), seed)?,
             problem,
             rounds: 0,
         })
     }
 
     fn params(&self) -> AutoParams {
-        AutoParams { budget: Some(self.budget), members: Some(Lineup(self.roster.words.clone())) }
+        AutoParams {
+            budget: Some(self.budget),
+            member_memory: Some(self.memory),
+            members: Some(self.roster.lineup()),
+        }
     }
 
     fn numbers(problem: &Problem) -> usize {
@@ -211,10 +243,11 @@ impl Algorithm for Auto {
     }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
-        let budget = multiply_adds(params.budget.unwrap_or_else(|| default_budget(problem)));
-        let chosen = params.members.is_none().then(|| Lineup::within(problem, budget));
-        let words = params.members.as_ref().or(chosen.as_ref()).map_or(&[][..], |lineup| &lineup.0);
-        words.iter().map(|word| word.numbers(problem)).fold(0, usize::saturating_add)
+        let work = multiply_adds(params.budget.unwrap_or_else(|| default_budget(problem)));
+        let limits = Limits { work, numbers: numbers(params.member_memory.unwrap_or(MEMORY)) };
+        let lineup = params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits));
+        let active = lineup.0.iter().filter(|place| !place.left);
+        active.map(|place| place.member.numbers(problem)).fold(0, usize::saturating_add)
     }
 }
 
@@ -223,7 +256,7 @@ impl Predictor for Auto {
         &self.problem
     }
 
-    /// Its members: those of the words in order, empty for who has left; the stacks; the members' mixture.
+    /// Its members: those of the words in order, empty for those that were dropped; the stacks; the members' mixture.
     fn prediction(&self) -> Prediction {
         let mut members = self.roster.predictions();
         members.extend(self.stacks.iter().map(Stack::prediction));
@@ -232,15 +265,41 @@ impl Predictor for Auto {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        self.forecast(x, None, out);
+    }
+
+    fn predict_batch(
+        &self,
+        rows: &dyn Batch,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        let foreseen = self.roster.foresee(rows);
+        for at in 0..rows.len() {
+            self.forecast(rows.features(at), Some((&foreseen[..], at, rows.len())), out);
+            out.stamp = None;
+            each(at, out);
+        }
+    }
+}
+
+impl Auto {
+    /// Predicts `x`; `foreseen` is as in [`Roster::predict`].
+    fn forecast(
+        &self,
+        x: Features<'_>,
+        foreseen: Option<(&[Vec<f64>], usize, usize)>,
+        out: &mut Prediction,
+    ) {
         if out.members.len() != self.roster.words.len() + self.stacks.len() + 1 {
-            // Somebody has joined.
+            // Members were added.
             *out = self.prediction();
         }
         let Prediction { members, probabilities, .. } = out;
         let (inputs, rest) = members.split_at_mut(self.roster.words.len());
         let (stacks, base) = rest.split_at_mut(self.stacks.len());
         let base = &mut base[0];
-        self.roster.predict(x, inputs, base); // eq. (1)
+        self.roster.predict(x, foreseen, inputs, base); // eq. (1)
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
         for (p, base) in probabilities.iter_mut().zip(&base.probabilities) {
             *p = first * base;
@@ -285,6 +344,10 @@ impl OnlineLearner for Auto {
         self.roster.prepare(coming);
     }
 
+    fn set_workers(&mut self, workers: Workers) {
+        self.roster.set_workers(workers);
+    }
+
     /// Members grow, except for trees, which begin anew.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let known = (self.problem.classes, self.problem.features);
@@ -300,11 +363,15 @@ impl OnlineLearner for Auto {
         true
     }
 
-    /// The weight in the forecast of every member that stays, and of every stack.
+    /// Kinds of members that take no part from the start.
+    fn left_out(&self) -> Vec<String> {
+        self.roster.lineup().left_out(&self.problem)
+    }
+
+    /// The weight in the forecast of every member that takes part, and of every stack.
     fn weights(&self) -> Vec<(String, f64)> {
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
-        let words = self.roster.words.iter().zip(self.roster.shares());
-        let members = words.filter(|(word, _)| !word.left);
+        let members = self.roster.active();
         let mut numbers: Vec<_> = members.map(|(word, share)| (word.to_string(), first * share)).collect();
         numbers.extend(
             STACKS.iter().zip(others).map(|((forgetting, _), share)| (format!("stack@{forgetting}"), *share)),
@@ -326,7 +393,7 @@ impl State for Auto {
     }
 
     fn restored(&mut self) -> bool {
-        self.roster.restored() && self.top.restored()
+        self.roster.restored() && self.stacks.iter_mut().all(Stack::restored) && self.top.restored()
     }
 }
 

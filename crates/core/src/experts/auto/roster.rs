@@ -1,13 +1,15 @@
 //! Who takes part: members in order, the mixture over their heads, and who has to leave.
 
 use crate::example::{Batch, Features, Target};
+use crate::parallel::Workers;
 use crate::param::ParamError;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use super::ahead::Ahead;
-use super::lineup::{Kind, Word};
+use super::ahead::{Ahead, Portion};
+use super::choice::Limits;
+use super::words::{Description, Lineup, Place};
 use super::member::Member;
 use super::unit::Unit;
 use crate::experts::mixture::Mixture;
@@ -25,8 +27,8 @@ const MOST_JOIN: u64 = 12;
 #[derive(Clone)]
 pub(super) struct Roster {
     problem: Problem,
-    pub(super) words: Vec<Word>,
-    /// In order of `words`; none for those who have left.
+    pub(super) words: Vec<Description>,
+    /// In order of `words`; none for those that were dropped.
     members: Vec<Option<Box<dyn Member>>>,
     /// Over all heads of all words.
     pub(super) base: Mixture,
@@ -36,18 +38,20 @@ pub(super) struct Roster {
     /// What trees draw by.
     seed: u64,
     ahead: Ahead,
+    workers: Workers,
     losses: Vec<f64>,
     /// A row in multiples of the unit.
     row: Vec<f64>,
 }
 
 impl Roster {
-    pub(super) fn new(words: Vec<Word>, problem: Problem, seed: u64) -> Result<Self, ParamError> {
-        let member = |word: &Word| (!word.left).then(|| word.make(&problem, seed)).transpose();
-        let members = words.iter().map(member).collect::<Result<Vec<_>, _>>()?;
-        let each = |word: &Word| vec![1.0 / word.heads() as f64; word.heads()];
+    pub(super) fn new(lineup: Lineup, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let member = |place: &Place| (!place.left).then(|| place.member.make(&problem, seed)).transpose();
+        let members = lineup.0.iter().map(member).collect::<Result<Vec<_>, _>>()?;
+        let words: Vec<Description> = lineup.0.iter().map(|place| place.member).collect();
+        let each = |word: &Description| vec![1.0 / word.heads() as f64; word.heads()];
         let mut base = Mixture::new(&words.iter().flat_map(each).collect::<Vec<f64>>());
-        for (_, heads) in words.iter().zip(heads(&words)).filter(|(word, _)| word.left) {
+        for (_, heads) in members.iter().zip(heads(&words)).filter(|(member, _)| member.is_none()) {
             heads.for_each(|head| base.retire(head));
         }
         Ok(Self {
@@ -60,13 +64,31 @@ impl Roster {
             problem,
             seed,
             ahead: Ahead::default(),
+            workers: Workers::default(),
             row: Vec::new(),
         })
     }
 
+    /// Members, and whether they were dropped.
+    pub(super) fn lineup(&self) -> Lineup {
+        let places = self.words.iter().zip(&self.members);
+        Lineup(places.map(|(member, made)| Place { member: *member, left: made.is_none() }).collect())
+    }
+
+    /// The members that take part, and their shares in the mixture.
+    pub(super) fn active(&self) -> impl Iterator<Item = (Description, f64)> + '_ {
+        let places = self.words.iter().zip(&self.members).zip(self.shares());
+        places.filter(|((_, made), _)| made.is_some()).map(|((member, _), share)| (*member, share))
+    }
+
     /// Multiply-adds of a round.
     pub(super) fn work(&self) -> f64 {
-        self.words.iter().filter(|word| !word.left).map(|word| word.work(&self.problem)).sum()
+        self.active().map(|(word, _)| word.work(&self.problem)).sum()
+    }
+
+    /// 8-byte numbers of state.
+    fn numbers(&self) -> usize {
+        self.active().map(|(word, _)| word.numbers(&self.problem)).fold(0, usize::saturating_add)
     }
 
     /// The share of every word in the mixture, in order.
@@ -82,21 +104,60 @@ impl Roster {
         self.members.iter().map(member).collect()
     }
 
-    /// Writes the members' forecasts to `inputs`, and their mixture to `base`.
-    pub(super) fn predict(&self, x: Features<'_>, inputs: &mut [Prediction], base: &mut Prediction) {
+    /// What the members' forecasts of `rows` can be made from together, in order of the words.
+    pub(super) fn foresee(&self, rows: &dyn Batch) -> Vec<Vec<f64>> {
+        let features = self.problem.features;
+        let shared = |(word, member): (&Description, &Option<Box<dyn Member>>)| {
+            member.is_some() && word.is_family()
+        };
+        if !self.words.iter().zip(&self.members).any(shared) {
+            return vec![Vec::new(); self.words.len()];
+        }
+        let mut scaled = vec![0.0; rows.len() * features];
+        for (at, row) in scaled.chunks_exact_mut(features).enumerate() {
+            rows.features(at).add_to(self.unit.scale(), row);
+        }
+        let scaled = Portion { features, rows: &scaled };
+        let words = self.words.iter().zip(&self.members);
+        words
+            .map(|(word, member)| match member {
+                Some(member) if word.is_family() => member.foresee(&scaled),
+                _ => Vec::new(),
+            })
+            .collect()
+    }
+
+    /// Writes the members' forecasts to `inputs`, and their mixture to `base`. What [`Roster::foresee`] gave for `count` rows, of
+    /// which this one is at the place `at`, is `foreseen`.
+    pub(super) fn predict(
+        &self,
+        x: Features<'_>,
+        foreseen: Option<(&[Vec<f64>], usize, usize)>,
+        inputs: &mut [Prediction],
+        base: &mut Prediction,
+    ) {
         let weights = self.base.weights();
         let mut room = std::mem::take(&mut base.scratch);
         let scaled = self.unit.scaled(x, &mut room);
         base.probabilities.fill(0.0);
         let words = self.words.iter().zip(&self.members);
-        for (((word, member), at), heads) in words.zip(inputs).zip(heads(&self.words)) {
+        for (place, (((word, member), at), heads)) in
+            words.zip(inputs).zip(heads(&self.words)).enumerate()
+        {
             let Some(member) = member else {
                 // What stands here is from before it left.
                 at.scores.clear();
                 at.members.clear();
                 continue;
             };
-            member.predict(if word.kind.has_unit() { scaled } else { x }, at);
+            let own = if word.has_unit() { scaled } else { x };
+            match foreseen.map(|(all, row, count)| (&all[place], row, count)) {
+                Some((all, row, count)) if !all.is_empty() => {
+                    let len = all.len() / count;
+                    member.predict_foreseen(own, &all[row * len..][..len], at);
+                }
+                _ => member.predict(own, at),
+            }
             mix_heads(at, &weights[heads.clone()]);
             let share: f64 = weights[heads].iter().sum();
             for (base, p) in base.probabilities.iter_mut().zip(&at.probabilities) {
@@ -127,7 +188,7 @@ impl Roster {
                 for (loss, head) in losses.iter_mut().zip(&at.members) {
                     *loss = y.log_loss(&head.probabilities);
                 }
-                member.update(if word.kind.has_unit() { scaled } else { x }, y, at);
+                member.update(if word.has_unit() { scaled } else { x }, y, at);
             }
         }
         let latest = self.words.iter().zip(&mut self.members).zip(heads(&self.words)).skip(inputs.len());
@@ -154,7 +215,7 @@ impl Roster {
         self.ahead.begin_anew();
         let weights = self.base.weights();
         let words = self.words.iter().zip(&mut self.members).zip(heads(&self.words));
-        for ((word, member), heads) in words.filter(|((word, _), _)| word.kind.has_unit() && !word.left) {
+        for ((word, member), heads) in words.filter(|((word, made), _)| word.has_unit() && made.is_some()) {
             let mut fresh = word.make(&self.problem, self.seed).expect("made before");
             let mut at = fresh.prediction();
             self.unit.replay(|x, y| {
@@ -162,8 +223,15 @@ impl Roster {
                 mix_heads(&mut at, &weights[heads.clone()]);
                 fresh.update(x, y, &at);
             });
+            fresh.set_workers(&self.workers);
             *member = Some(fresh);
         }
+    }
+
+    /// See [`OnlineLearner::set_workers`](crate::learner::OnlineLearner::set_workers).
+    pub(super) fn set_workers(&mut self, workers: Workers) {
+        self.members.iter_mut().flatten().for_each(|member| member.set_workers(&workers));
+        self.workers = workers;
     }
 
     /// What the best of `heads` has shown in all rounds: the logarithm of its weight without sharing.
@@ -171,15 +239,16 @@ impl Roster {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Lets dear members leave until all are within `limit`, with `budget` multiply-adds to come to: who lags most first, but the best
-    /// of each kind after all others, since what stacks live on is members that know different things. Who leads stays.
+    /// Drops expensive members until the rest is within `limit`, with `budget` multiply-adds to come to: the worst so far first, but
+    /// the best of each kind after all others, since stacks gain most from members that know different things. The best of
+    /// all stays.
     pub(super) fn retire(&mut self, limit: f64, budget: f64) {
         let shown: Vec<f64> = heads(&self.words).map(|heads| self.shown(heads)).collect();
-        let mut staying: Vec<usize> = (0..self.words.len()).filter(|at| !self.words[*at].left).collect();
+        let mut staying: Vec<usize> = (0..self.words.len()).filter(|at| self.members[*at].is_some()).collect();
         staying.sort_by(|a, b| shown[*b].total_cmp(&shown[*a]));
         let mut kinds = Vec::new();
         let (best, others): (Vec<usize>, Vec<usize>) = staying.into_iter().partition(|at| {
-            let kind = self.words[*at].kind;
+            let kind = self.words[*at].name();
             let first = !kinds.contains(&kind);
             kinds.push(kind);
             first
@@ -189,20 +258,22 @@ impl Roster {
                 return;
             }
             let word = self.words[at];
-            if word.work(&self.problem) > word.kind.tolerated() * budget {
+            if word.work(&self.problem) > word.tolerated() * budget {
                 self.leave(at);
             }
         }
     }
 
-    /// Where the edge of a grid of regularizations leads, lets a member beyond it join, if all of them stay within `limit`.
-    /// Returns how many have joined.
-    pub(super) fn extend(&mut self, limit: f64) -> usize {
+    /// Where the edge of a grid of regularizations is the best, adds a member beyond it, if all of them stay within `limits`.
+    /// Returns how many were added.
+    pub(super) fn extend(&mut self, limits: Limits) -> usize {
         let mut count = 0;
-        for kind in [Kind::Shared, Kind::Products, Kind::Full] {
+        for kind in ["shared", "products", "full"] {
             let Some((at, ratio)) = self.beyond(kind) else { continue };
-            let word = Word { ratio, ..self.words[at] };
-            let fits = self.work() + word.work(&self.problem) <= limit && self.joined < MOST_JOIN;
+            let word = self.words[at].with_ratio(ratio);
+            let in_time = self.work() + word.work(&self.problem) <= limits.work;
+            let in_memory = self.numbers().saturating_add(word.numbers(&self.problem)) <= limits.numbers;
+            let fits = in_time && in_memory && self.joined < MOST_JOIN;
             let edge = self.members[at].as_ref().filter(|_| fits && (1e-9..=1e9).contains(&ratio));
             let Some(member) = edge.and_then(|edge| edge.neighbour(ratio)) else { continue };
             self.joined += 1;
@@ -215,11 +286,11 @@ impl Roster {
         count
     }
 
-    /// The word at the edge of the grid of `kind`, if it leads, and the regularization beyond it.
-    fn beyond(&self, kind: Kind) -> Option<(usize, f64)> {
+    /// The member at the edge of the grid of `kind`, if it is the best, and the regularization beyond it.
+    fn beyond(&self, kind: &str) -> Option<(usize, f64)> {
         let of_kind = || {
-            let words = self.words.iter().enumerate();
-            words.filter(|(_, word)| word.kind == kind && word.forgetting == 0.0)
+            let words = self.words.iter().enumerate().filter(|(_, word)| word.name() == kind);
+            words.filter_map(|(at, word)| word.extensible_ratio().map(|ratio| (at, ratio)))
         };
         let shown = |at: usize| self.shown(heads(&self.words).nth(at).expect("one range a word"));
         let (at, leader) = of_kind().max_by(|a, b| shown(a.0).total_cmp(&shown(b.0)))?;
@@ -229,20 +300,19 @@ impl Roster {
         let neat = |ratio: f64| format!("{ratio:.5e}").parse().expect("a number");
         if shown(at) < next + LEAD {
             None
-        } else if others().all(|(_, word)| word.ratio > leader.ratio) {
-            Some((at, neat(leader.ratio / STEP)))
-        } else if others().all(|(_, word)| word.ratio < leader.ratio) {
-            Some((at, neat(leader.ratio * STEP)))
+        } else if others().all(|(_, ratio)| ratio > leader) {
+            Some((at, neat(leader / STEP)))
+        } else if others().all(|(_, ratio)| ratio < leader) {
+            Some((at, neat(leader * STEP)))
         } else {
             None
         }
     }
 
-    /// Lets the member of word `at` leave.
+    /// Drops the member at place `at`.
     fn leave(&mut self, at: usize) {
         let leaving = heads(&self.words).nth(at).expect("one range a word");
         leaving.for_each(|head| self.base.retire(head));
-        self.words[at].left = true;
         self.members[at] = None;
     }
 
@@ -293,7 +363,7 @@ impl Roster {
 }
 
 /// Where the heads of each word stand among all heads.
-pub(super) fn heads(words: &[Word]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+pub(super) fn heads(words: &[Description]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
     words.iter().scan(0, |start, word| {
         let range = *start..*start + word.heads();
         *start = range.end;

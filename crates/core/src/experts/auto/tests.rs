@@ -1,4 +1,3 @@
-use super::lineup::Word;
 use super::*;
 use crate::model::Archive;
 use crate::param::{ParamValue, Params, Value, Values};
@@ -106,7 +105,7 @@ fn the_grid_extends_itself() {
     let (mut early, x) = (wrong.prediction(), Features::Dense(&[0.5, 0.1, 0.0, -0.2]));
     wrong.predict(x, &mut early);
     let (total, _) = losses(&mut wrong, 1000, noisy);
-    let words = wrong.roster.words.iter().map(Word::to_string).collect::<Vec<_>>().join("+");
+    let words = wrong.roster.words.iter().map(ToString::to_string).collect::<Vec<_>>().join("+");
     assert!(
         words.starts_with("labels+shared@1000+shared@100+full@1000+full@100+shared@10+full@10"),
         "{words}"
@@ -169,8 +168,7 @@ fn the_leader_stays() {
         ([x, vec![0.0; 96]].concat(), y)
     };
     losses(&mut learner, 2 * SETTLED as usize, wide);
-    let staying = learner.roster.words.iter().filter(|word| !word.left).map(Word::to_string);
-    let staying: Vec<String> = staying.collect();
+    let staying: Vec<String> = learner.roster.active().map(|(word, _)| word.to_string()).collect();
     assert!(staying.len() == 2 && staying[1].starts_with("diagonal"), "{staying:?}");
 }
 
@@ -184,8 +182,8 @@ fn kinds_outlast_members() {
     let (shared, waves) = (best(3..8), best(8..13).max(best(13..18)));
     assert!(waves < shared, "{waves} against {shared}: both with waves are better");
     losses(&mut learner, SETTLED as usize, noisy);
-    let left: Vec<String> =
-        learner.roster.words.iter().filter(|word| word.left).map(Word::to_string).collect();
+    let left = learner.roster.lineup().0;
+    let left: Vec<String> = left.iter().filter(|place| place.left).map(ToString::to_string).collect();
     assert!(left.len() == 1 && left[0].starts_with("-waves"), "{left:?}");
 }
 
@@ -200,7 +198,7 @@ fn feedback_may_come_after_somebody_left() {
     learner.predict(x, &mut early);
     learner.predict(x, &mut at);
     learner.update(x, Target::class(0), &at);
-    assert!(learner.roster.words.iter().any(|word| word.left), "{:?}", learner.roster.words);
+    assert!(learner.roster.lineup().0.iter().any(|place| place.left), "{:?}", learner.roster.lineup());
     learner.update(x, Target::class(1), &early);
     learner.predict(x, &mut early);
     learner.predict(x, &mut at);

@@ -1,10 +1,7 @@
-//! Stacking: a small FOLKLORE that learns how far to trust each member (theory: mixtures 2.2).
+//! A stack of second order over all weights and biases together: a small FOLKLORE (theory: mixtures 2.2).
 //!
-//! Its logits are those of the members' mixture, $z_0 = \ln p$, plus $\Phi w$: a column of $\Phi$ for each input is
-//! $\ln p^i - \ln p$, what that member would add, one is $z_0$ itself (a temperature), and $K$ are the unit vectors (biases).
-//! $w = 0$ is the mixture, to which it is regularised; $w = e_i$ is member $i$; two members that know different things, as of the
-//! row and of the label before, add up as in naive Bayes. The dimension is the number of members plus $K$, so that little has to
-//! be learnt. The formulas are those of FOLKLORE with $\Phi$ in place of $I \otimes x^\top$ and the offset $z_0$:
+//! The columns of $\Phi$ are those of the members, and behind them $K$ unit vectors for the biases. The formulas are those of
+//! FOLKLORE with $\Phi$ in place of $I \otimes x^\top$ and the offset $z_0$:
 //!
 //! $$ z = z_0 + g - \tilde A \sigma(z), \quad \tilde A = \tfrac12 \Phi A^{-1} \Phi^\top, \quad
 //!    g = -\tfrac12 \Phi A^{-1} G + \tfrac12 \mathrm{diag}(\tilde A), $$
@@ -20,18 +17,15 @@ use crate::kernel::vector::take;
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
+use super::separate::Separate;
+use super::{EVERY, write_base, write_member};
+
 /// $\gamma$.
 const GAMMA: f64 = 0.25;
 
-/// No member says more than this, in nats, for or against a class.
-const LOUDEST: f64 = 8.0;
-
-/// Rounds between two shrinkings.
-const EVERY: u64 = 64;
-
 /// See the [module](self).
 #[derive(Clone, Debug)]
-pub(super) struct Stack {
+pub(in crate::experts::auto) struct Joint {
     classes: usize,
     inputs: usize,
     forgetting: f64,
@@ -45,7 +39,7 @@ pub(super) struct Stack {
     work: Vec<f64>,
 }
 
-impl Stack {
+impl Joint {
     /// For `inputs` members, with regularization $\lambda/\gamma$ = `ratio`.
     pub(super) fn new(classes: usize, inputs: usize, forgetting: f64, ratio: f64) -> Self {
         let width = inputs + 1 + classes;
@@ -81,14 +75,10 @@ impl Stack {
         let (k, w) = (self.classes, self.width());
         phi.fill(0.0);
         let (said, biases) = phi.split_at_mut(k * (self.inputs + 1));
-        let mean = base.iter().sum::<f64>() / k as f64;
-        for (out, z) in said.iter_mut().zip(base) {
-            *out = (z - mean).clamp(-LOUDEST, LOUDEST);
-        }
-        for (column, input) in said[k..].chunks_exact_mut(k).zip(inputs) {
-            for ((out, z), base) in column.iter_mut().zip(&input.scores).zip(base) {
-                *out = (z - base).clamp(-LOUDEST, LOUDEST);
-            }
+        let (first, members) = said.split_at_mut(k);
+        write_base(base, first);
+        for (column, input) in members.chunks_exact_mut(k).zip(inputs) {
+            write_member(base, input, column);
         }
         biases.iter_mut().step_by(k + 1).for_each(|bias| *bias = 1.0);
         let phi = columns(phi, k, w);
@@ -202,6 +192,23 @@ impl Stack {
         }
     }
 
+    /// The stack that goes on from here with its second orders apart.
+    pub(super) fn separated(&self) -> Separate {
+        let (m, w) = (self.inputs + 1, self.width());
+        let mut solution = vec![0.0; w];
+        product(
+            columns_mut(&mut solution, w, 1),
+            Into::Replace,
+            -0.5 / GAMMA,
+            columns(&self.inverse, w, w),
+            columns(&self.gradient, w, 1),
+        );
+        let mut precision: Vec<f64> = (0..m * m).map(|at| self.inverse[at / m * w + at % m]).collect();
+        let precision = linalg::invert(&mut precision, m).then_some(precision);
+        let separate = Separate::new(self.classes, self.inputs, self.forgetting, self.ratio);
+        separate.with(&solution[..m], precision, &solution[m..])
+    }
+
     /// Makes room for more classes, and for more members behind those that there are: nothing is known of what is new.
     pub(super) fn grow(&mut self, classes: usize, inputs: usize) {
         let mut grown = Self::new(classes, inputs, self.forgetting, self.ratio);
@@ -225,92 +232,5 @@ impl Stack {
             Tensor::vector("gradient", &mut self.gradient),
             Tensor::count("rounds", &mut self.rounds),
         ]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rng::Rng;
-
-    /// Four classes, two members of which each knows one of two bits, and says so too timidly: ¾ where it is always right.
-    /// Returns the stack's mean loss over the last of 2,000 rounds, and its forecasts.
-    fn bits(stack: &mut Stack, kept: bool) -> (f64, Vec<f64>) {
-        let mut rng = Rng::new(8, 0);
-        let (mut at, mut base) = (stack.prediction(), Prediction::sized(4, 0));
-        let mut inputs = vec![Prediction::sized(4, 0); 2];
-        let (mut loss, mut all) = (0.0, Vec::new());
-        for t in 0..2000 {
-            let class = rng.below(4) as usize;
-            base.probabilities.fill(0.0);
-            for (bit, input) in inputs.iter_mut().enumerate() {
-                for (k, p) in input.probabilities.iter_mut().enumerate() {
-                    *p = if (k >> bit) & 1 == (class >> bit) & 1 { 0.375 } else { 0.125 };
-                    base.probabilities[k] += 0.5 * *p;
-                }
-                input.set_scores_to_logarithms();
-            }
-            base.set_scores_to_logarithms();
-            stack.predict(&base.scores, &inputs, &mut at);
-            let y = Target::class(class);
-            loss += if t >= 1500 { y.log_loss(&at.probabilities) / 500.0 } else { 0.0 };
-            all.extend_from_slice(&at.probabilities);
-            if kept {
-                at.stamp = None;
-            }
-            stack.update(&base.scores, &inputs, y, &at);
-        }
-        (loss, all)
-    }
-
-    /// The best member's loss is -ln 0.375 = 0.98; what both know together is everything.
-    #[test]
-    fn what_members_know_adds_up() {
-        for forgetting in [0.0, 1.0 / 128.0] {
-            let (loss, _) = bits(&mut Stack::new(4, 2, forgetting, 1.0), false);
-            assert!(loss < 0.1, "{loss} with forgetting {forgetting}");
-        }
-    }
-
-    #[test]
-    fn outgrown_predictions_are_recomputed() {
-        let (fresh, kept) =
-            (bits(&mut Stack::new(4, 2, 0.0, 1.0), false).1, bits(&mut Stack::new(4, 2, 0.0, 1.0), true).1);
-        assert!(fresh.iter().zip(&kept).all(|(a, b)| (a - b).abs() < 1e-9));
-    }
-
-    /// With a member more, who says nothing, forecasts are what they were.
-    #[test]
-    fn growing_keeps_what_was_learnt() {
-        let mut stack = Stack::new(4, 2, 0.0, 1.0);
-        bits(&mut stack, false);
-        let mut grown = stack.clone();
-        grown.grow(4, 3);
-        let mut inputs = vec![Prediction::sized(4, 0); 2];
-        let mut base = Prediction::sized(4, 0);
-        for (at, p) in [[0.1, 0.2, 0.3, 0.4], [0.4, 0.1, 0.1, 0.4]].iter().enumerate() {
-            inputs[at].probabilities.copy_from_slice(p);
-            inputs[at].set_scores_to_logarithms();
-        }
-        base.probabilities.copy_from_slice(&[0.25, 0.15, 0.2, 0.4]);
-        base.set_scores_to_logarithms();
-        let (mut at, mut grown_at) = (stack.prediction(), grown.prediction());
-        stack.predict(&base.scores, &inputs, &mut at);
-        grown.predict(&base.scores, &inputs, &mut grown_at);
-        for (p, grown) in at.probabilities.iter().zip(&grown_at.probabilities) {
-            assert!((p - grown).abs() < 1e-12, "{p} {grown}");
-        }
-    }
-
-    #[test]
-    fn a_stack_begins_as_a_cautious_mixture() {
-        let stack = Stack::new(3, 1, 0.0, 1.0);
-        let mut base = Prediction::sized(3, 0);
-        base.probabilities.copy_from_slice(&[0.7, 0.2, 0.1]);
-        base.set_scores_to_logarithms();
-        let mut at = stack.prediction();
-        stack.predict(&base.scores, &[Prediction::default()], &mut at);
-        // The average over all labels that FOLKLORE adds holds it back.
-        assert!((0.45..0.7).contains(&at.probabilities[0]), "{:?}", at.probabilities);
     }
 }

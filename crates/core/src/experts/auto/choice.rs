@@ -1,0 +1,188 @@
+//! Who takes part, by what a round may cost and how much memory there is.
+
+use crate::problem::Problem;
+
+use super::diagonals::{Diagonals, GRID};
+use super::words::{Description, Lineup, Place};
+
+/// Ratios of families of the features themselves.
+const RATIOS: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
+
+/// Ratios of families of products: they are many, and of a smaller scale.
+const PRODUCT_RATIOS: [f64; 3] = [0.1, 0.01, 0.001];
+
+/// Ratios and rates of families of the features that forget: where a stream drifts, they are the best, and elsewhere their
+/// weight is next to nothing.
+const FORGETFUL: [(f64, f64); 2] = [(0.01, 0.004), (0.01, 0.016)];
+
+/// The same of their products.
+const FORGETFUL_PRODUCTS: [(f64, f64); 1] = [(0.0001, 0.016)];
+
+/// Ratios of families of waves, and the deviations of their kernels in multiples of the unit, of which most norms are a half or
+/// more: from neighbourhoods to trends.
+const WAVES_OF: [(f64, f64); 3] = [(0.01, 0.3), (0.3, 0.6), (0.001, 0.8)];
+
+/// Counting pairs of labels takes $K^2$ numbers: not for more classes than this.
+const MOST_PAIRED: usize = 256;
+
+/// In the first rounds all members together may cost this many budgets.
+pub(super) const TRIAL: f64 = 4.0;
+
+/// A member that costs less than this part of the budget is not dropped.
+const CHEAP: f64 = 0.02;
+
+/// The same for trees, which know what no other kind knows.
+const CHEAP_TREES: f64 = 0.8;
+
+/// What members may cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Limits {
+    /// Multiply-adds of a round.
+    pub(super) work: f64,
+    /// 8-byte numbers of all members together.
+    pub(super) numbers: usize,
+}
+
+impl Description {
+    /// The part of the budget that it may cost without being dropped.
+    pub(super) fn tolerated(self) -> f64 {
+        if self == Self::Trees { CHEAP_TREES } else { CHEAP }
+    }
+}
+
+/// All that take part where nothing is too expensive, in the order in which they are asked; diagonal ones come last.
+fn candidates(problem: &Problem) -> Vec<Description> {
+    let mut all = vec![Description::Labels];
+    if problem.classes <= MOST_PAIRED {
+        all.push(Description::Pairs);
+    }
+    all.push(Description::Trees);
+    let steady = |ratio: &f64| (*ratio, 0.0);
+    let of = |ratios: &[f64], forgetful: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        ratios.iter().map(steady).chain(forgetful.iter().copied()).collect()
+    };
+    let features = of(&RATIOS, &FORGETFUL).into_iter();
+    all.extend(features.map(|(ratio, forgetting)| Description::Shared { ratio, forgetting }));
+    all.extend(WAVES_OF.iter().map(|&(ratio, deviation)| Description::Waves { ratio, deviation }));
+    let products = of(&PRODUCT_RATIOS, &FORGETFUL_PRODUCTS).into_iter();
+    all.extend(products.map(|(ratio, forgetting)| Description::Products { ratio, forgetting }));
+    // For two classes the matrices are the same.
+    if problem.classes > 2 {
+        all.extend(RATIOS.iter().map(|ratio| Description::Full { ratio: *ratio, forgetting: 0.0 }));
+    }
+    all
+}
+
+impl Lineup {
+    /// Who takes part in `problem` within `limits`.
+    ///
+    /// Counts always; trees, and the families over features, waves of them, their products, and classes and features, of which one
+    /// alone is within the budget. All of them together stay within [`TRIAL`] budgets, and within the memory, or the last are
+    /// left out. Diagonal learners where no family is: as many as fit, and at least one, with as many cells as there is room for.
+    pub(super) fn within(problem: &Problem, limits: Limits) -> Self {
+        let (mut work, mut numbers) = (0.0, 0usize);
+        let mut members = Vec::new();
+        for member in candidates(problem) {
+            let (own_work, own_numbers) = (member.work(problem), member.numbers(problem));
+            let counts = matches!(member, Description::Labels | Description::Pairs);
+            let in_time = own_work <= limits.work && work + own_work <= TRIAL * limits.work;
+            let in_memory = numbers.saturating_add(own_numbers) <= limits.numbers;
+            if member == Description::Labels || (in_memory && (counts || in_time)) {
+                work += own_work;
+                numbers = numbers.saturating_add(own_numbers);
+                members.push(member);
+            }
+        }
+        if !members.iter().any(|member| member.is_family()) {
+            members.push(diagonals(problem, limits, limits.numbers.saturating_sub(numbers)));
+        }
+        Self(members.into_iter().map(|member| Place { member, left: false }).collect())
+    }
+
+    /// The names of the kinds of members that were left out of `problem` by [`Lineup::within`], and what was made smaller.
+    pub(super) fn left_out(&self, problem: &Problem) -> Vec<String> {
+        let has = |name: &str| self.0.iter().any(|place| place.member.name() == name);
+        let mut names: Vec<String> = Vec::new();
+        for member in candidates(problem) {
+            let name = member.name();
+            if !has(name) && !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        for place in &self.0 {
+            if let Description::Diagonals { heads, cells } = place.member {
+                if heads < GRID.len() {
+                    names.push(format!("{} of {} diagonals", GRID.len() - heads, GRID.len()));
+                }
+                if let Some(cells) = cells.filter(|cells| *cells < problem.features) {
+                    names.push(format!("room for more than {cells} of {} features", problem.features));
+                }
+            }
+        }
+        names
+    }
+}
+
+/// As many diagonal learners as fit into `limits` and into `numbers` numbers: one at least, with fewer cells than features if
+/// need be.
+fn diagonals(problem: &Problem, limits: Limits, numbers: usize) -> Description {
+    let (k, d) = (problem.classes, problem.features);
+    let fits = |heads: &usize| {
+        let member = Description::Diagonals { heads: *heads, cells: None };
+        member.numbers(problem) <= numbers && member.work(problem) <= limits.work
+    };
+    if let Some(heads) = (1..=GRID.len()).rev().find(fits) {
+        return Description::Diagonals { heads, cells: None };
+    }
+    let cells = (numbers / Diagonals::numbers(k, 1, 1, 1)).clamp(1, u32::MAX as usize - 1);
+    Description::Diagonals { heads: 1, cells: (cells < d).then_some(cells) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::param::ParamValue as _;
+
+    fn words(classes: usize, features: usize, work: f64) -> String {
+        let limits = Limits { work, numbers: 1 << 27 };
+        Lineup::within(&Problem::new(classes, features), limits).to_value().to_string()
+    }
+
+    #[test]
+    fn the_budget_decides() {
+        let families = "labels+pairs+trees+shared@1+shared@0.1+shared@0.01+shared@0.001+shared@0.01:0.004+shared@0.01:0.016";
+        let waves = "waves@0.01:0.3+waves@0.3:0.6+waves@0.001:0.8";
+        // Products of 55 features are beyond a million.
+        assert_eq!(words(7, 55, 1e6), format!("{families}+{waves}+full@1+full@0.1+full@0.01+full@0.001"));
+        assert_eq!(
+            words(2, 9, 1e6),
+            format!("{families}+{waves}+products@0.1+products@0.01+products@0.001+products@0.0001:0.016")
+        );
+        assert_eq!(words(10, 257, 1.5e6), format!("{families}+{waves}"));
+        // So many features leave no room for waves.
+        assert_eq!(words(10, 800, 8e5), "labels+pairs+shared@1+shared@0.1+shared@0.01+shared@0.001");
+    }
+
+    /// Wherever families are too expensive, diagonal learners take part, and memory is kept whatever the problem: with
+    /// fewer of them, and at last with several features in one place.
+    #[test]
+    fn memory_is_kept() {
+        let limits = Limits { work: 1e6, numbers: 1 << 27 };
+        for (classes, features) in [(2, 1_000_000), (4, 50_000), (1000, 100_001), (5000, 1_000_000), (300_000, 10_000_000)] {
+            let problem = Problem::new(classes, features).with_sparse(true);
+            let lineup = Lineup::within(&problem, limits);
+            let numbers: usize = lineup.0.iter().map(|place| place.member.numbers(&problem)).sum();
+            assert!(numbers <= limits.numbers, "{numbers} for {classes} classes and {features} features");
+            let last = lineup.0.last().expect("diagonals").member;
+            assert!(matches!(last, Description::Diagonals { .. }), "{last}");
+            assert!(!lineup.left_out(&problem).is_empty());
+        }
+        let last = |classes, features| {
+            let problem = Problem::new(classes, features).with_sparse(true);
+            Lineup::within(&problem, limits).0.last().expect("diagonals").to_string()
+        };
+        assert_eq!(last(2, 1_000_000), "diagonals@6");
+        assert_eq!(last(1000, 100_001), "diagonals@1");
+        assert!(last(5000, 1_000_000).starts_with("diagonals@1:"), "{}", last(5000, 1_000_000));
+    }
+}

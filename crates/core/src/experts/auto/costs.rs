@@ -1,0 +1,81 @@
+//! What a member costs: multiply-adds of a round, and numbers of memory.
+
+use crate::problem::Problem;
+
+use super::diagonals::Diagonals;
+use super::expansion::with_products;
+use super::family::{EVERY, Family};
+use super::fourier::{Fourier, WAVES};
+use super::trees::Trees;
+use super::words::Description;
+
+/// Stored entries that a sparse row is taken to have: how many it has is not known before it comes.
+const STORED: f64 = 64.0;
+
+impl Description {
+    /// Classes, and features as the member has them.
+    fn dimensions(self, problem: &Problem) -> (usize, usize) {
+        let features = match self {
+            Self::Products { .. } => with_products(problem.features),
+            Self::Waves { .. } => WAVES.saturating_add(problem.features),
+            _ => problem.features,
+        };
+        (problem.classes, features)
+    }
+
+    /// What a round with a dense row costs, in multiply-adds of which a processor core does five in a nanosecond. Measured with
+    /// rows that were announced: a wide product does three of its own in the time of one such, and what is not a product at
+    /// all (exponentials, small systems, cache misses) is counted by its time.
+    pub(super) fn work(self, problem: &Problem) -> f64 {
+        /// What no dimension tells of.
+        const CALLS: f64 = 15_000.0;
+        let (k, d) = self.dimensions(problem);
+        let (k, d, heads) = (k as f64, d as f64, self.heads() as f64);
+        let q = k - 1.0;
+        let of_one_matrix = || {
+            let products = 1.5 * d * d + 2.0 * heads * k * d;
+            CALLS + products / 3.0 + heads * 600.0 * k
+        };
+        // Of sparse rows only the stored entries cost.
+        let stored = if problem.sparse { d.min(STORED) } else { d };
+        match self {
+            Self::Labels | Self::Pairs => heads * k,
+            Self::Full { forgetting, .. } => {
+                let side = q * d;
+                let products = side * side * (1.0 + 0.5 * q) + 2.0 * heads * q * side;
+                let inner = heads * (k * k * k + 30.0 * k * k + 500.0 * k);
+                CALLS + products / 3.0 + inner + forgetting_work(forgetting, side)
+            }
+            Self::Shared { forgetting, .. } | Self::Products { forgetting, .. } => {
+                of_one_matrix() + forgetting_work(forgetting, d)
+            }
+            Self::Waves { .. } => of_one_matrix() + Fourier::work(problem.features),
+            Self::Diagonals { .. } => 2.0 * (1.0 + heads) * k * stored + heads * 300.0 * k,
+            Self::Diagonal { .. } => 5.0 * k * stored,
+            Self::Trees => Trees::work(problem),
+        }
+    }
+
+    /// 8-byte numbers of state.
+    pub(super) fn numbers(self, problem: &Problem) -> usize {
+        let (k, d) = self.dimensions(problem);
+        let heads = self.heads();
+        match self {
+            Self::Labels => heads.saturating_mul(k),
+            Self::Pairs => heads.saturating_mul(k).saturating_mul(k),
+            Self::Full { .. } => Family::numbers(k, d, false, heads),
+            Self::Shared { .. } | Self::Products { .. } => Family::numbers(k, d, true, heads),
+            Self::Waves { .. } => {
+                Family::numbers(k, d, true, heads).saturating_add(Fourier::numbers(problem.features))
+            }
+            Self::Diagonals { cells, .. } => Diagonals::numbers(k, d, heads, cells.unwrap_or(usize::MAX)),
+            Self::Diagonal { .. } => k.saturating_mul(d).saturating_mul(2),
+            Self::Trees => Trees::numbers(problem),
+        }
+    }
+}
+
+/// The inversions' share of a round of a family that forgets, with a matrix of this side.
+fn forgetting_work(forgetting: f64, side: f64) -> f64 {
+    if forgetting > 0.0 { side * side * side / EVERY as f64 } else { 0.0 }
+}

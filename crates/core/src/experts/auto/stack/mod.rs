@@ -1,0 +1,232 @@
+//! Stacking: how far to trust each member, learnt.
+//!
+//! A stack's logits are those of the members' mixture, $z_0 = \ln \bar p$, plus $\Phi w + b$: a column of $\Phi$ for each
+//! member is $\ln p^i - \ln \bar p$, what that member would add, and one is $z_0$ itself (a temperature); $b$ is a bias for
+//! each class. $w = 0, b = 0$ is the mixture, to which both are regularised; $w = e_i$ is member $i$; two members that know
+//! different things, as of the row and of the label before, add up as in naive Bayes.
+//!
+//! Few classes afford [`Joint`], second order over all weights and biases at once; for more there is [`Separate`].
+
+mod joint;
+mod separate;
+
+use crate::example::Target;
+use crate::prediction::Prediction;
+use crate::state::Tensor;
+
+use joint::Joint;
+use separate::Separate;
+
+/// No member says more than this, in nats, for or against a class.
+const LOUDEST: f64 = 8.0;
+
+/// Rounds between two shrinkings, for stacks that forget.
+const EVERY: u64 = 64;
+
+/// Classes up to which a stack is [`Joint`].
+const FEW: usize = 16;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(super) enum Stack {
+    Joint(Joint),
+    Separate(Separate),
+}
+
+impl Stack {
+    /// For `inputs` members, with regularization $\lambda/\gamma$ = `ratio`, which forgets the part `forgetting` in a round.
+    pub(super) fn new(classes: usize, inputs: usize, forgetting: f64, ratio: f64) -> Self {
+        if classes <= FEW {
+            Self::Joint(Joint::new(classes, inputs, forgetting, ratio))
+        } else {
+            Self::Separate(Separate::new(classes, inputs, forgetting, ratio))
+        }
+    }
+
+    pub(super) fn prediction(&self) -> Prediction {
+        match self {
+            Self::Joint(stack) => stack.prediction(),
+            Self::Separate(stack) => stack.prediction(),
+        }
+    }
+
+    /// `base` are the logarithms of the mixture's probabilities, `inputs` the members', as scores.
+    pub(super) fn predict(&self, base: &[f64], inputs: &[Prediction], out: &mut Prediction) {
+        match self {
+            Self::Joint(stack) => stack.predict(base, inputs, out),
+            Self::Separate(stack) => stack.predict(base, inputs, out),
+        }
+    }
+
+    /// Learns the truth of the round in which `at` was predicted.
+    pub(super) fn update(&mut self, base: &[f64], inputs: &[Prediction], y: Target<'_>, at: &Prediction) {
+        match self {
+            Self::Joint(stack) => stack.update(base, inputs, y, at),
+            Self::Separate(stack) => stack.update(base, inputs, y, at),
+        }
+    }
+
+    /// Makes room for more classes, and for more members behind those that there are: nothing is known of what is new.
+    pub(super) fn grow(&mut self, classes: usize, inputs: usize) {
+        if let Self::Joint(stack) = self
+            && classes > FEW
+        {
+            *self = Self::Separate(stack.separated());
+        }
+        match self {
+            Self::Joint(stack) => stack.grow(classes, inputs),
+            Self::Separate(stack) => stack.grow(classes, inputs),
+        }
+    }
+
+    pub(super) fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        match self {
+            Self::Joint(stack) => stack.tensors().into(),
+            Self::Separate(stack) => stack.tensors().into(),
+        }
+    }
+
+    /// Recomputes what follows from the state. False if that is none.
+    pub(super) fn restored(&mut self) -> bool {
+        match self {
+            Self::Joint(_) => true,
+            Self::Separate(stack) => stack.is_consistent(),
+        }
+    }
+}
+
+/// Writes the column of the temperature, of mean 0: $z_0$ for `base` $= z_0$.
+fn write_base(base: &[f64], column: &mut [f64]) {
+    let mean = base.iter().sum::<f64>() / base.len() as f64;
+    for (out, z) in column.iter_mut().zip(base) {
+        *out = (z - mean).clamp(-LOUDEST, LOUDEST);
+    }
+}
+
+/// Writes the column of a member; 0 for one that was dropped, which says nothing.
+fn write_member(base: &[f64], input: &Prediction, column: &mut [f64]) {
+    if input.scores.is_empty() {
+        column.fill(0.0);
+    }
+    for ((out, z), base) in column.iter_mut().zip(&input.scores).zip(base) {
+        *out = (z - base).clamp(-LOUDEST, LOUDEST);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// A stack of each kind for four classes and two members.
+    fn both(forgetting: f64) -> [Stack; 2] {
+        let joint = Stack::Joint(Joint::new(4, 2, forgetting, 1.0));
+        [joint, Stack::Separate(Separate::new(4, 2, forgetting, 1.0))]
+    }
+
+    /// Four classes, two members of which each knows one of two bits, and says so too timidly: ¾ where it is always right.
+    /// Returns the stack's mean loss over the last of 2,000 rounds, and its forecasts.
+    fn bits(stack: &mut Stack, kept: bool) -> (f64, Vec<f64>) {
+        let mut rng = Rng::new(8, 0);
+        let (mut at, mut base) = (stack.prediction(), Prediction::sized(4, 0));
+        let mut inputs = vec![Prediction::sized(4, 0); 2];
+        let (mut loss, mut all) = (0.0, Vec::new());
+        for t in 0..2000 {
+            let class = rng.below(4) as usize;
+            base.probabilities.fill(0.0);
+            for (bit, input) in inputs.iter_mut().enumerate() {
+                for (k, p) in input.probabilities.iter_mut().enumerate() {
+                    *p = if (k >> bit) & 1 == (class >> bit) & 1 { 0.375 } else { 0.125 };
+                    base.probabilities[k] += 0.5 * *p;
+                }
+                input.set_scores_to_logarithms();
+            }
+            base.set_scores_to_logarithms();
+            stack.predict(&base.scores, &inputs, &mut at);
+            let y = Target::class(class);
+            loss += if t >= 1500 { y.log_loss(&at.probabilities) / 500.0 } else { 0.0 };
+            all.extend_from_slice(&at.probabilities);
+            if kept {
+                at.stamp = None;
+            }
+            stack.update(&base.scores, &inputs, y, &at);
+        }
+        (loss, all)
+    }
+
+    /// The best member's loss is -ln 0.375 = 0.98; what both know together is everything.
+    #[test]
+    fn what_members_know_adds_up() {
+        for forgetting in [0.0, 1.0 / 128.0] {
+            for mut stack in both(forgetting) {
+                let (loss, _) = bits(&mut stack, false);
+                assert!(loss < 0.1, "{loss} with forgetting {forgetting}: {stack:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn outgrown_predictions_are_recomputed() {
+        for (mut fresh, mut kept) in both(0.0).into_iter().zip(both(0.0)) {
+            let (fresh, kept) = (bits(&mut fresh, false).1, bits(&mut kept, true).1);
+            assert!(fresh.iter().zip(&kept).all(|(a, b)| (a - b).abs() < 1e-9));
+        }
+    }
+
+    /// The forecast for the first four of `classes` classes, of the first `members` of three members.
+    fn forecast(stack: &Stack, classes: usize, members: usize) -> Vec<f64> {
+        let spread = |p: [f64; 4]| {
+            let mut prediction = Prediction::sized(classes, 0);
+            prediction.probabilities.fill(1e-9);
+            prediction.probabilities[..4].copy_from_slice(&p);
+            prediction.set_scores_to_logarithms();
+            prediction
+        };
+        let base = spread([0.25, 0.15, 0.2, 0.4]);
+        // A member that is new says what the mixture says.
+        let inputs: Vec<Prediction> = [spread([0.1, 0.2, 0.3, 0.4]), spread([0.4, 0.1, 0.1, 0.4]), base.clone()].into();
+        let mut at = stack.prediction();
+        stack.predict(&base.scores, &inputs[..members], &mut at);
+        at.probabilities[..4].to_vec()
+    }
+
+    /// With a member more, which says nothing, forecasts are what they were.
+    #[test]
+    fn growing_keeps_what_was_learnt() {
+        for mut stack in both(0.0) {
+            bits(&mut stack, false);
+            let before = forecast(&stack, 4, 2);
+            stack.grow(4, 3);
+            for (p, grown) in before.iter().zip(forecast(&stack, 4, 3)) {
+                assert!((p - grown).abs() < 1e-12, "{p} {grown}");
+            }
+        }
+    }
+
+    /// With so many classes that second orders part, weights and biases stay.
+    #[test]
+    fn growing_to_many_classes_goes_on() {
+        let [mut stack, _] = both(0.0);
+        bits(&mut stack, false);
+        let Stack::Joint(joint) = &stack else { panic!("four classes are few") };
+        let separated = Stack::Separate(joint.separated());
+        for (p, separated) in forecast(&stack, 4, 2).iter().zip(forecast(&separated, 4, 2)) {
+            assert!((p - separated).abs() < 0.02, "{p} {separated}");
+        }
+        stack.grow(FEW + 1, 2);
+        assert!(matches!(stack, Stack::Separate(_)));
+        assert!(forecast(&stack, FEW + 1, 2).iter().all(|p| p.is_finite()));
+    }
+
+    #[test]
+    fn a_stack_begins_as_a_cautious_mixture() {
+        let stack = Stack::new(3, 1, 0.0, 1.0);
+        let mut base = Prediction::sized(3, 0);
+        base.probabilities.copy_from_slice(&[0.7, 0.2, 0.1]);
+        base.set_scores_to_logarithms();
+        let mut at = stack.prediction();
+        stack.predict(&base.scores, &[Prediction::default()], &mut at);
+        // The average over all labels that FOLKLORE adds holds it back.
+        assert!((0.45..0.7).contains(&at.probabilities[0]), "{:?}", at.probabilities);
+    }
+}

@@ -1,0 +1,171 @@
+//! A stack whose cost is linear in the classes: one weight a member and one bias a class, with their second orders apart.
+//!
+//! Weights and biases take online Newton steps, each with the curvatures of its own kind alone:
+//!
+//! $$ P \mathrel{+}= \Phi^\top S(p)\,\Phi, \quad w \mathrel{-}= 2 P^{-1} \Phi^\top (p - y), \qquad
+//!    Q_k \mathrel{+}= p_k(1 - p_k), \quad b_k \mathrel{-}= (p_k - y_k)/Q_k, $$
+//!
+//! from $P = \rho I$ and $Q = \rho$. With $M$ members a round costs $O(K M^2)$ additions in long vectors and a system of side $M + 1$,
+//! where a joint second order costs $O(K(M + K)^2)$.
+//!
+//! With `forgetting` $\delta$, $P - \rho I$ and $Q - \rho$ shrink by $(1-\delta)^m$ after every $m$ rounds.
+
+use crate::example::Target;
+use crate::kernel::linalg;
+use crate::kernel::softmax::{covariance_times, quick_softmax};
+use crate::kernel::vector::{axpy, dot, take};
+use crate::prediction::Prediction;
+use crate::state::Tensor;
+
+use super::{EVERY, write_base, write_member};
+
+/// The length of a weight's step, in Newton steps on the sum of the losses so far.
+const STEP: f64 = 2.0;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(in crate::experts::auto) struct Separate {
+    classes: usize,
+    forgetting: f64,
+    /// $\rho$.
+    ratio: f64,
+    /// $w$: the temperature's, then the members'.
+    weights: Vec<f64>,
+    /// $P$.
+    precision: Vec<f64>,
+    /// $b$.
+    biases: Vec<f64>,
+    /// $Q$.
+    bias_precision: Vec<f64>,
+    rounds: u64,
+    work: Vec<f64>,
+}
+
+impl Separate {
+    pub(super) fn new(classes: usize, inputs: usize, forgetting: f64, ratio: f64) -> Self {
+        let side = inputs + 1;
+        let mut precision = vec![0.0; side * side];
+        precision.iter_mut().step_by(side + 1).for_each(|diagonal| *diagonal = ratio);
+        Self {
+            classes,
+            forgetting,
+            ratio,
+            weights: vec![0.0; side],
+            precision,
+            biases: vec![0.0; classes],
+            bias_precision: vec![ratio; classes],
+            rounds: 0,
+            work: vec![0.0; classes * (side + 2) + side * side + side],
+        }
+    }
+
+    /// With these weights, their precision, and these biases.
+    pub(super) fn with(mut self, weights: &[f64], precision: Option<Vec<f64>>, biases: &[f64]) -> Self {
+        self.weights.copy_from_slice(weights);
+        self.biases.copy_from_slice(biases);
+        if let Some(precision) = precision {
+            self.precision = precision;
+        }
+        self
+    }
+
+    pub(super) fn prediction(&self) -> Prediction {
+        Prediction::sized(self.classes, self.classes)
+    }
+
+    pub(super) fn predict(&self, base: &[f64], inputs: &[Prediction], out: &mut Prediction) {
+        let Prediction { scores, probabilities, scratch, stamp, .. } = out;
+        let (temperature, weights) = self.weights.split_first().expect("the temperature is the first");
+        for ((score, base), bias) in scores.iter_mut().zip(base).zip(&self.biases) {
+            *score = base + bias;
+        }
+        write_base(base, scratch);
+        axpy(*temperature, scratch, scores);
+        for (weight, input) in weights.iter().zip(inputs).filter(|(weight, _)| **weight != 0.0) {
+            write_member(base, input, scratch);
+            axpy(*weight, scratch, scores);
+        }
+        quick_softmax(scores, probabilities);
+        *stamp = Some(self.rounds);
+    }
+
+    pub(super) fn update(&mut self, base: &[f64], inputs: &[Prediction], y: Target<'_>, at: &Prediction) {
+        let (k, side) = (self.classes, self.weights.len());
+        let rest = &mut &mut self.work[..];
+        let (phi, residual, curved) = (take(rest, k * side), take(rest, k), take(rest, k));
+        let (factor, step) = (take(rest, side * side), take(rest, side));
+        let (first, members) = phi.split_at_mut(k);
+        write_base(base, first);
+        members.fill(0.0);
+        for (column, input) in members.chunks_exact_mut(k).zip(inputs) {
+            write_member(base, input, column);
+        }
+        let p = &at.probabilities;
+        residual.copy_from_slice(p);
+        y.truth.subtract_from(residual);
+        residual.iter_mut().for_each(|residual| *residual *= y.weight);
+        for (i, column) in phi.chunks_exact(k).enumerate() {
+            step[i] = dot(column, residual);
+            covariance_times(p, column, curved);
+            // The lower triangle, which is what the factorisation reads.
+            for (j, other) in phi.chunks_exact(k).take(i + 1).enumerate() {
+                self.precision[j * side + i] += y.weight * dot(other, curved);
+            }
+        }
+        factor.copy_from_slice(&self.precision);
+        if linalg::cholesky(factor, side) {
+            linalg::solve_lower(factor, side, step, 1);
+            linalg::solve_lower_transposed(factor, side, step, 1);
+            axpy(-STEP, step, &mut self.weights);
+        }
+        let biases = self.biases.iter_mut().zip(&mut self.bias_precision);
+        for (((bias, precision), p), residual) in biases.zip(p).zip(&*residual) {
+            *precision += y.weight * p * (1.0 - p);
+            *bias -= residual / *precision;
+        }
+        self.rounds += 1;
+        if self.forgetting > 0.0 && self.rounds.is_multiple_of(EVERY) {
+            self.forget();
+        }
+    }
+
+    fn forget(&mut self) {
+        let keep = (1.0 - self.forgetting).powi(EVERY as i32);
+        let side = self.weights.len();
+        self.precision.iter_mut().for_each(|entry| *entry *= keep);
+        for entry in self.precision.iter_mut().step_by(side + 1) {
+            *entry += (1.0 - keep) * self.ratio;
+        }
+        for entry in &mut self.bias_precision {
+            *entry = keep * *entry + (1.0 - keep) * self.ratio;
+        }
+    }
+
+    pub(super) fn grow(&mut self, classes: usize, inputs: usize) {
+        let mut grown = Self::new(classes, inputs, self.forgetting, self.ratio);
+        let (side, wider) = (self.weights.len(), grown.weights.len());
+        grown.weights[..side].copy_from_slice(&self.weights);
+        for (to, from) in grown.precision.chunks_exact_mut(wider).zip(self.precision.chunks_exact(side)) {
+            to[..side].copy_from_slice(from);
+        }
+        grown.biases[..self.classes].copy_from_slice(&self.biases);
+        grown.bias_precision[..self.classes].copy_from_slice(&self.bias_precision);
+        grown.rounds = self.rounds;
+        *self = grown;
+    }
+
+    pub(super) fn tensors(&mut self) -> [Tensor<'_>; 5] {
+        let side = self.weights.len();
+        [
+            Tensor::vector("weights", &mut self.weights),
+            Tensor::real("precision", vec![side, side], &mut self.precision),
+            Tensor::vector("biases", &mut self.biases),
+            Tensor::vector("bias_precision", &mut self.bias_precision),
+            Tensor::count("rounds", &mut self.rounds),
+        ]
+    }
+
+    pub(super) fn is_consistent(&self) -> bool {
+        self.bias_precision.iter().all(|precision| *precision > 0.0)
+    }
+}

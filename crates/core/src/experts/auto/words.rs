@@ -1,0 +1,313 @@
+//! The words for members: what each is, as it is written in the parameter `members`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::param::{Kind, ParamError, ParamValue, Value, Values};
+use crate::problem::Problem;
+use crate::registry;
+
+use super::context::Context;
+use super::diagonals::{Diagonals, GRID};
+use super::expansion::Expansion;
+use super::family::Family;
+use super::fourier::Fourier;
+use super::member::{Learner, Member};
+use super::trees::Trees;
+
+/// Curvatures $\gamma$ of a family's heads. A valid surrogate has at most ½; theory's falls as the comparator grows.
+const CURVATURES: [f64; 5] = [0.5, 0.2, 0.08, 0.03, 0.01];
+
+/// Rates at which counts of labels are forgotten.
+const FORGETTING: [f64; 3] = [0.0, 1.0 / 256.0, 1.0 / 32.0];
+
+/// What a member is. `ratio` is $\lambda/\gamma$ in multiples of the squared unit; `forgetting` is $\delta$, the part that a
+/// family forgets in a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Description {
+    /// How often each class came.
+    Labels,
+    /// How often each class came after the class before.
+    Pairs,
+    /// Boosted trees.
+    Trees,
+    /// FOLKLOREs that share one matrix of $(K-1)d$ rows.
+    Full {
+        /// $\lambda/\gamma$.
+        ratio: f64,
+        /// $\delta$.
+        forgetting: f64,
+    },
+    /// FOLKLOREs that share one matrix of $d$ rows, for all classes.
+    Shared {
+        /// $\lambda/\gamma$.
+        ratio: f64,
+        /// $\delta$.
+        forgetting: f64,
+    },
+    /// The same over the features and their products.
+    Products {
+        /// $\lambda/\gamma$.
+        ratio: f64,
+        /// $\delta$.
+        forgetting: f64,
+    },
+    /// The same over the features and waves of them.
+    Waves {
+        /// $\lambda/\gamma$.
+        ratio: f64,
+        /// $\sigma$, the deviation of the waves' kernel in multiples of the unit.
+        deviation: f64,
+    },
+    /// The first of the FOLKLOREs with a diagonal matrix.
+    Diagonals {
+        /// How many.
+        heads: usize,
+        /// Features for which there is room; where there are more, several share a place. `None`: for all.
+        cells: Option<usize>,
+    },
+    /// One FOLKLORE with a diagonal matrix, in double precision.
+    Diagonal {
+        /// $\lambda/\gamma$.
+        ratio: f64,
+        /// $\gamma$.
+        curvature: f64,
+    },
+}
+
+/// A member, and whether it takes part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// What it is.
+    pub member: Description,
+    /// Whether it was dropped for the sake of the budget.
+    pub left: bool,
+}
+
+/// All members, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lineup(pub Vec<Place>);
+
+impl Description {
+    /// The word that stands before the numbers.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Labels => "labels",
+            Self::Pairs => "pairs",
+            Self::Trees => "trees",
+            Self::Full { .. } => "full",
+            Self::Shared { .. } => "shared",
+            Self::Products { .. } => "products",
+            Self::Waves { .. } => "waves",
+            Self::Diagonals { .. } => "diagonals",
+            Self::Diagonal { .. } => "diagonal",
+        }
+    }
+
+    /// Whether it is a family around one matrix.
+    pub(super) fn is_family(self) -> bool {
+        matches!(self, Self::Full { .. } | Self::Shared { .. } | Self::Products { .. } | Self::Waves { .. })
+    }
+
+    /// Whether it is about features, and the unit in which they are measured matters to it.
+    pub(super) fn has_unit(self) -> bool {
+        !matches!(self, Self::Labels | Self::Pairs | Self::Trees)
+    }
+
+    /// The regularization of a family whose grid extends itself.
+    pub(super) fn extensible_ratio(self) -> Option<f64> {
+        match self {
+            Self::Full { ratio, forgetting }
+            | Self::Shared { ratio, forgetting }
+            | Self::Products { ratio, forgetting } => (forgetting == 0.0).then_some(ratio),
+            _ => None,
+        }
+    }
+
+    /// The same family with another regularization.
+    pub(super) fn with_ratio(self, ratio: f64) -> Self {
+        match self {
+            Self::Full { forgetting, .. } => Self::Full { ratio, forgetting },
+            Self::Shared { forgetting, .. } => Self::Shared { ratio, forgetting },
+            Self::Products { forgetting, .. } => Self::Products { ratio, forgetting },
+            other => other,
+        }
+    }
+
+    /// How many forecasts it makes.
+    pub(super) fn heads(self) -> usize {
+        match self {
+            Self::Labels | Self::Pairs => FORGETTING.len(),
+            Self::Full { .. } | Self::Shared { .. } | Self::Products { .. } | Self::Waves { .. } => {
+                CURVATURES.len()
+            }
+            Self::Diagonals { heads, .. } => heads,
+            Self::Diagonal { .. } => 1,
+            Self::Trees => Trees::HEADS,
+        }
+    }
+
+    /// The member for `problem` with rows in multiples of the unit, which draws what it draws by `seed`.
+    pub(super) fn make(self, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
+        let (k, d) = (problem.classes, problem.features);
+        let family = |expansion, shared, ratio, forgetting| {
+            Box::new(Family::new(k, d, expansion, shared, (ratio, forgetting), &CURVATURES))
+        };
+        Ok(match self {
+            Self::Labels => Box::new(Context::new(k, false, &FORGETTING)),
+            Self::Pairs => Box::new(Context::new(k, true, &FORGETTING)),
+            Self::Trees => Box::new(Trees::new(problem, seed)?),
+            Self::Full { ratio, forgetting } => family(Expansion::Plain, false, ratio, forgetting),
+            Self::Shared { ratio, forgetting } => family(Expansion::Plain, true, ratio, forgetting),
+            Self::Products { ratio, forgetting } => family(Expansion::Products, true, ratio, forgetting),
+            Self::Waves { ratio, deviation } => {
+                family(Expansion::Waves(Fourier::new(d, deviation)), true, ratio, 0.0)
+            }
+            Self::Diagonals { heads, cells } => {
+                Box::new(Diagonals::new(k, d, heads, cells.unwrap_or(usize::MAX)))
+            }
+            Self::Diagonal { ratio, curvature } => {
+                let values = Values::from([
+                    ("radius".to_owned(), Value::from(1.0)),
+                    ("regularization".to_owned(), Value::from(ratio * curvature)),
+                    ("curvature".to_owned(), Value::from(curvature)),
+                ]);
+                Box::new(Learner(registry::find("folklore-diag")?.make(&values, problem.clone(), 0)?))
+            }
+        })
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match *self {
+            Self::Labels | Self::Pairs | Self::Trees => Ok(()),
+            Self::Full { ratio, forgetting }
+            | Self::Shared { ratio, forgetting }
+            | Self::Products { ratio, forgetting }
+                if forgetting > 0.0 =>
+            {
+                write!(f, "@{ratio}:{forgetting}")
+            }
+            Self::Full { ratio, .. } | Self::Shared { ratio, .. } | Self::Products { ratio, .. } => {
+                write!(f, "@{ratio}")
+            }
+            Self::Waves { ratio, deviation } => write!(f, "@{ratio}:{deviation}"),
+            Self::Diagonals { heads, cells: None } => write!(f, "@{heads}"),
+            Self::Diagonals { heads, cells: Some(cells) } => write!(f, "@{heads}:{cells}"),
+            Self::Diagonal { ratio, curvature } => write!(f, "@{ratio}:{curvature}"),
+        }
+    }
+}
+
+impl FromStr for Description {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (name, numbers) = text.split_once('@').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let (first, second) = match numbers.map(|numbers| (numbers, numbers.split_once(':'))) {
+            None => (None, None),
+            Some((first, None)) => (Some(first), None),
+            Some((_, Some((first, second)))) => (Some(first), Some(second)),
+        };
+        let number = |text: &str| text.parse().ok().filter(|x: &f64| (1e-9..=1e9).contains(x)).ok_or(());
+        let rate = |text: &str| number(text).and_then(|x| if x < 1.0 { Ok(x) } else { Err(()) });
+        let count = |text: &str, most: usize| {
+            text.parse().ok().filter(|count: &usize| (1..=most).contains(count)).ok_or(())
+        };
+        let forgetting = || second.map_or(Ok(0.0), rate);
+        Ok(match (name, first, second) {
+            ("labels", None, None) => Self::Labels,
+            ("pairs", None, None) => Self::Pairs,
+            ("trees", None, None) => Self::Trees,
+            ("full", Some(ratio), _) => Self::Full { ratio: number(ratio)?, forgetting: forgetting()? },
+            ("shared", Some(ratio), _) => Self::Shared { ratio: number(ratio)?, forgetting: forgetting()? },
+            ("products", Some(ratio), _) => {
+                Self::Products { ratio: number(ratio)?, forgetting: forgetting()? }
+            }
+            ("waves", Some(ratio), Some(deviation)) => {
+                Self::Waves { ratio: number(ratio)?, deviation: number(deviation)? }
+            }
+            ("diagonals", Some(heads), cells) => Self::Diagonals {
+                heads: count(heads, GRID.len())?,
+                cells: cells.map(|cells| count(cells, u32::MAX as usize - 1)).transpose()?,
+            },
+            ("diagonal", Some(ratio), Some(curvature)) => {
+                Self::Diagonal { ratio: number(ratio)?, curvature: number(curvature)? }
+            }
+            _ => return Err(()),
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.left { "-" } else { "" }, self.member)
+    }
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (left, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+        Ok(Self { member: text.parse()?, left })
+    }
+}
+
+impl ParamValue for Lineup {
+    const KIND: Kind = Kind::List;
+
+    const WORDS: &'static [&'static str] = &["labels+shared@0.1+products@0.001"];
+
+    const NEED: &'static str = "words as labels, pairs, trees, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3, diagonals@3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        let places: Vec<Place> = text.split('+').map(str::parse).collect::<Result<_, ()>>().ok()?;
+        places.iter().any(|place| !place.left).then_some(Self(places))
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Text(self.0.iter().map(Place::to_string).collect::<Vec<_>>().join("+"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_they_are_written() {
+        let text = "labels+-pairs+trees+full@0.1+-shared@1+products@0.0001:0.01+waves@0.01:0.3+diagonal@0.1:0.5\
+                    +diagonals@2+diagonals@6:1000";
+        let lineup = Lineup::from_value(&Value::from(text)).expect("all words are known");
+        assert_eq!(lineup.to_value(), Value::from(text));
+        assert_eq!(lineup.0.iter().filter(|place| place.left).count(), 2);
+        for wrong in [
+            "",
+            "labels+",
+            "labels@1",
+            "trees@1",
+            "full",
+            "full@0",
+            "full@-1",
+            "full@inf",
+            "-labels",
+            "diagonal@1",
+            "diagonal@1:",
+            "diagonals",
+            "diagonals@0",
+            "diagonals@7",
+            "diagonals@1.5",
+            "diagonals@1:0",
+            "shared@1:1",
+            "fool@1",
+            "waves@1",
+            "waves@1:0",
+        ] {
+            assert_eq!(Lineup::from_value(&Value::from(wrong)), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The transient chessboard: Viktor Losing, Barbara Hammer, Heiko Wersing, *KNN Classifier with Self Adjusting Memory for
+//! Heterogeneous Concept Drift*, ICDM 2016, section V.
+//!
+//! Rows are points of the unit square, cut into 8 x 8 fields of eight classes. With drift, fields are shown one by one, in
+//! random order: a phase of the stream for each, and after every four of them a phase that shows the whole board. A learner
+//! that forgets what it does not see for a while has to learn it again.
+
+use noregret::param::{ParamError, Params as _, Values};
+use noregret::params;
+use noregret::rng::{Rng, Uniforms};
+
+use super::{Blocks, Made, Synthetic, fill, shuffled};
+use crate::row::Row;
+
+/// Fields on a side of the board, and classes.
+const SIDE: usize = 8;
+
+/// After so many fields comes the whole board.
+const SHOWN: u64 = 4;
+
+params! {
+    /// Parameters of the transient chessboard.
+    pub(super) struct ChessboardParams {
+        /// Changes of what is shown over the stream; 0 shows the whole board always.
+        drift: u64 = "80",
+    }
+}
+
+pub(super) struct Chessboard {
+    drifts: bool,
+    blocks: Blocks,
+    /// The classes of the fields: every row of the board has each once.
+    classes: Vec<usize>,
+    /// The order in which fields are shown.
+    order: Vec<usize>,
+    rng: Rng,
+}
+
+impl Chessboard {
+    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+        let params = ChessboardParams::from_values("chessboard", values)?;
+        let drift = params.drift.unwrap_or(80);
+        let mut rng = Rng::new(seed, 0);
+        let classes = (0..SIDE).flat_map(|_| shuffled(&mut rng, SIDE)).collect();
+        let order = shuffled(&mut rng, SIDE * SIDE);
+        Ok(Box::new(Self { drifts: drift > 0, blocks: Blocks::new(drift, rows), classes, order, rng }))
+    }
+
+    /// The field that is shown in phase `phase`, or none for the whole board.
+    fn shown(&self, phase: u64) -> Option<usize> {
+        let (cycle, within) = (phase / (SHOWN + 1), phase % (SHOWN + 1));
+        let field = (cycle * SHOWN + within) % self.order.len() as u64;
+        (self.drifts && within < SHOWN).then(|| self.order[field as usize])
+    }
+}
+
+impl Synthetic for Chessboard {
+    fn classes(&self) -> usize {
+        SIDE
+    }
+
+    fn features(&self) -> usize {
+        2
+    }
+
+    fn next(&mut self, row: &mut Row) {
+        let phase = self.blocks.next();
+        let field = self.shown(phase).unwrap_or_else(|| self.rng.below((SIDE * SIDE) as u64) as usize);
+        let place = |at: usize, u: f64| (at as f64 + u) / SIDE as f64;
+        let x = [place(field % SIDE, self.rng.uniform()), place(field / SIDE, self.rng.uniform())];
+        fill(row, self.classes[field], &x);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 100 rows and 9 changes, a phase is 10 rows: four fields, the board, four fields, the board.
+    #[test]
+    fn fields_come_one_by_one() {
+        let values = [("drift".to_owned(), 9u64.into())].into_iter().collect();
+        let mut stream = Chessboard::make(&values, 100, 1).expect("valid parameters");
+        for phase in 0..10 {
+            let mut fields: Vec<usize> = (0..10)
+                .map(|_| {
+                    let mut row = Row::new();
+                    stream.next(&mut row);
+                    let at = |x: f64| (8.0 * x) as usize;
+                    at(row.values()[0]) + 8 * at(row.values()[1])
+                })
+                .collect();
+            fields.dedup();
+            assert_eq!(fields.len() == 1, phase % 5 < 4, "phase {phase}: {fields:?}");
+        }
+    }
+}

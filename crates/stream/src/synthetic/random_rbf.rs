@@ -1,0 +1,135 @@
+//! Random radial basis functions: Albert Bifet, Geoff Holmes, Bernhard Pfahringer, Richard Kirkby, Ricard Gavaldà, *New
+//! Ensemble Methods For Evolving Data Streams*, KDD 2009, section 4.1.
+//!
+//! Once, centroids draw a place in the unit cube, a class, a weight and a deviation, all uniformly. A row takes a centroid
+//! in proportion to the weights, and lies in a random direction from it, at a normal distance of its deviation.
+//! With drift, every centroid moves by `drift` a row along a direction of its own, and turns back at the walls of the cube.
+
+use noregret::param::{ParamError, Params as _, Values};
+use noregret::params;
+use noregret::prediction::draw;
+use noregret::rng::{Rng, Uniforms};
+
+use super::{Made, Synthetic, count, fill, within};
+use crate::row::Row;
+
+params! {
+    /// Parameters of the stream of random radial basis functions.
+    pub(super) struct RandomRbfParams {
+        /// Number of classes, >= 2.
+        classes: u64 = "2",
+        /// Number of features, >= 1.
+        features: u64 = "10",
+        /// Number of centroids, >= 1.
+        centroids: u64 = "50",
+        /// Distance that a centroid moves in a row, >= 0.
+        drift: f64 = "0",
+    }
+}
+
+struct Centroid {
+    place: Vec<f64>,
+    /// Of Euclidean norm 1.
+    direction: Vec<f64>,
+    class: usize,
+    deviation: f64,
+}
+
+pub(super) struct RandomRbf {
+    classes: usize,
+    drift: f64,
+    centroids: Vec<Centroid>,
+    weights: Vec<f64>,
+    rng: Rng,
+    x: Vec<f64>,
+}
+
+/// A direction: uniform in the cube [-1, 1]^d, of Euclidean norm 1.
+fn direction(rng: &mut Rng, features: usize) -> Vec<f64> {
+    let mut direction: Vec<f64> = (0..features).map(|_| 2.0 * rng.uniform() - 1.0).collect();
+    let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
+    direction.iter_mut().for_each(|x| *x /= norm.max(f64::MIN_POSITIVE));
+    direction
+}
+
+impl RandomRbf {
+    pub(super) fn make(values: &Values, _rows: u64, seed: u64) -> Made {
+        let params = RandomRbfParams::from_values("random-rbf", values)?;
+        let classes = count("classes", params.classes.unwrap_or(2), 2)?;
+        let features = count("features", params.features.unwrap_or(10), 1)?;
+        let centroids = count("centroids", params.centroids.unwrap_or(50), 1)?;
+        let drift = within("drift", params.drift.unwrap_or(0.0), 0.0, 1.0)?;
+        let mut rng = Rng::new(seed, 0);
+        let mut centroid = |_| Centroid {
+            place: (0..features).map(|_| rng.uniform()).collect(),
+            direction: direction(&mut rng, features),
+            class: rng.below(classes as u64) as usize,
+            deviation: rng.uniform(),
+        };
+        let centroids: Vec<Centroid> = (0..centroids).map(&mut centroid).collect();
+        let weights: Vec<f64> = centroids.iter().map(|_| rng.uniform()).collect();
+        let total: f64 = weights.iter().sum();
+        let weights = weights.into_iter().map(|weight| weight / total).collect();
+        Ok(Box::new(Self { classes, drift, centroids, weights, rng, x: vec![0.0; features] }))
+    }
+
+    fn drift(&mut self) {
+        for centroid in &mut self.centroids {
+            for (x, step) in centroid.place.iter_mut().zip(&mut centroid.direction) {
+                *x += *step * self.drift;
+                if !(0.0..=1.0).contains(x) {
+                    *x = x.clamp(0.0, 1.0);
+                    *step = -*step;
+                }
+            }
+        }
+    }
+}
+
+impl Synthetic for RandomRbf {
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn features(&self) -> usize {
+        self.x.len()
+    }
+
+    fn next(&mut self, row: &mut Row) {
+        if self.drift > 0.0 {
+            self.drift();
+        }
+        let centroid = &self.centroids[draw(&self.weights, self.rng.uniform()).index()];
+        let way = direction(&mut self.rng, self.x.len());
+        let distance = centroid.deviation * self.rng.normal();
+        for ((x, place), way) in self.x.iter_mut().zip(&centroid.place).zip(&way) {
+            *x = place + distance * way;
+        }
+        fill(row, centroid.class, &self.x);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With one centroid there is one class, and with drift its rows wander, but stay around the cube.
+    #[test]
+    fn a_centroid_wanders() {
+        let values = [("centroids".to_owned(), 1u64.into()), ("drift".to_owned(), 0.01.into())];
+        let mut stream = RandomRbf::make(&values.into_iter().collect(), 0, 5).expect("valid parameters");
+        let mut means = Vec::new();
+        for _ in 0..20 {
+            let mut mean = [0.0; 10];
+            for _ in 0..100 {
+                let mut row = Row::new();
+                stream.next(&mut row);
+                mean.iter_mut().zip(row.values()).for_each(|(mean, x)| *mean += x / 100.0);
+            }
+            assert!(mean.iter().all(|x| (-0.5..1.5).contains(x)), "{mean:?}");
+            means.push(mean);
+        }
+        let moved = means[0].iter().zip(&means[1]).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        assert!(moved > 0.3, "a hundred steps of 0.01 moved it by {moved}");
+    }
+}

@@ -1,0 +1,81 @@
+//! STAGGER concepts: Jeffrey Schlimmer, Richard Granger, *Incremental Learning from Noisy Data*, Machine Learning 1, 1986.
+//!
+//! Things have a size (small, medium, large), a colour (red, green, blue) and a shape (square, circular, triangular), drawn
+//! uniformly: a column of 0 and 1 for each of the nine values. Class 1 is in turn what is small and red; what is green or
+//! circular; what is medium or large.
+
+use noregret::param::{ParamError, Params as _, Values};
+use noregret::params;
+use noregret::rng::Rng;
+
+use super::{Blocks, Made, Synthetic};
+use crate::row::Row;
+
+params! {
+    /// Parameters of STAGGER concepts.
+    pub(super) struct StaggerParams {
+        /// Changes of the concept over the stream; 0 is no drift.
+        drift: u64 = "2",
+    }
+}
+
+pub(super) struct Stagger {
+    blocks: Blocks,
+    rng: Rng,
+}
+
+/// Whether a thing is of class 1 under a concept.
+fn belongs(concept: u64, [size, colour, shape]: [u32; 3]) -> bool {
+    match concept % 3 {
+        0 => size == 0 && colour == 0,
+        1 => colour == 1 || shape == 1,
+        _ => size > 0,
+    }
+}
+
+impl Stagger {
+    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+        let params = StaggerParams::from_values("stagger", values)?;
+        let blocks = Blocks::new(params.drift.unwrap_or(2), rows);
+        Ok(Box::new(Self { blocks, rng: Rng::new(seed, 0) }))
+    }
+}
+
+impl Synthetic for Stagger {
+    fn classes(&self) -> usize {
+        2
+    }
+
+    fn features(&self) -> usize {
+        9
+    }
+
+    fn next(&mut self, row: &mut Row) {
+        let concept = self.blocks.next();
+        let thing: [u32; 3] = std::array::from_fn(|_| self.rng.below(3) as u32);
+        row.clear();
+        row.set_name(if belongs(concept, thing) { "1" } else { "0" });
+        (0..).zip(thing).for_each(|(property, value)| row.push(3 * property + value, 1.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::RowLabel;
+
+    #[test]
+    fn concepts_take_turns() {
+        assert!(belongs(0, [0, 0, 2]) && !belongs(0, [0, 1, 2]) && !belongs(0, [1, 0, 2]));
+        assert!(belongs(1, [0, 1, 2]) && belongs(1, [2, 0, 1]) && !belongs(1, [0, 0, 0]));
+        assert!(belongs(2, [1, 0, 0]) && belongs(2, [2, 2, 2]) && !belongs(2, [0, 1, 1]));
+        let mut stream = Stagger::make(&Values::new(), 300, 1).expect("valid parameters");
+        for t in 0..300u64 {
+            let mut row = Row::new();
+            stream.next(&mut row);
+            let thing = [row.indices()[0], row.indices()[1] - 3, row.indices()[2] - 6];
+            let want = if belongs(t / 100, thing) { "1" } else { "0" };
+            assert_eq!(row.label(), RowLabel::Name(want), "row {t}");
+        }
+    }
+}

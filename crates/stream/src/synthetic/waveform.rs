@@ -1,0 +1,115 @@
+//! Waveforms: Leo Breiman, Jerome Friedman, Richard Olshen, Charles Stone, *Classification and Regression Trees*, 1984,
+//! section 2.6.2.
+//!
+//! Three triangles of height 6 and width 12 stand over 21 places. A row of a class, drawn uniformly, is a random convex
+//! combination of two of them, another pair for every class, with standard normal noise on every feature. At every change
+//! of concept all columns change places.
+
+use noregret::param::{ParamError, Params as _, Values};
+use noregret::params;
+use noregret::rng::{Rng, Uniforms};
+
+use super::{Blocks, Made, Synthetic, count, fill, shuffled};
+use crate::row::Row;
+
+/// Features that mean something.
+const PLACES: usize = 21;
+
+/// The places of the triangles' tips, counted from 0.
+const TIPS: [f64; 3] = [6.0, 14.0, 10.0];
+
+/// The triangles of each class.
+const PAIRS: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
+
+params! {
+    /// Parameters of waveforms.
+    pub(super) struct WaveformParams {
+        /// Features of pure noise, standard normal, >= 0.
+        irrelevant: u64 = "0",
+        /// Times that the columns change places over the stream; 0 is no drift.
+        drift: u64 = "0",
+    }
+}
+
+pub(super) struct Waveform {
+    blocks: Blocks,
+    block: u64,
+    /// Where each feature stands.
+    columns: Vec<usize>,
+    rng: Rng,
+    x: Vec<f64>,
+}
+
+/// The height of a triangle at `place`.
+fn height(triangle: usize, place: usize) -> f64 {
+    (6.0 - (place as f64 - TIPS[triangle]).abs()).max(0.0)
+}
+
+impl Waveform {
+    pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
+        let params = WaveformParams::from_values("waveform", values)?;
+        let features = PLACES + count("irrelevant", params.irrelevant.unwrap_or(0), 0)?;
+        Ok(Box::new(Self {
+            blocks: Blocks::new(params.drift.unwrap_or(0), rows),
+            block: 0,
+            columns: (0..features).collect(),
+            rng: Rng::new(seed, 0),
+            x: vec![0.0; features],
+        }))
+    }
+}
+
+impl Synthetic for Waveform {
+    fn classes(&self) -> usize {
+        PAIRS.len()
+    }
+
+    fn features(&self) -> usize {
+        self.x.len()
+    }
+
+    fn next(&mut self, row: &mut Row) {
+        let block = self.blocks.next();
+        if block != self.block {
+            self.block = block;
+            self.columns = shuffled(&mut self.rng, self.x.len());
+        }
+        let class = self.rng.below(PAIRS.len() as u64) as usize;
+        let ((first, second), share) = (PAIRS[class], self.rng.uniform());
+        for (feature, column) in self.columns.iter().enumerate() {
+            let wave = if feature < PLACES {
+                share * height(first, feature) + (1.0 - share) * height(second, feature)
+            } else {
+                0.0
+            };
+            self.x[*column] = wave + self.rng.normal();
+        }
+        fill(row, class, &self.x);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::RowLabel;
+
+    /// Class 0 mixes the triangles around places 6 and 14 in halves on average: 3 at their tips, and half of 2 from each
+    /// at place 10.
+    #[test]
+    fn means_are_those_of_the_triangles() {
+        let mut stream = Waveform::make(&Values::new(), 0, 1).expect("valid parameters");
+        let (mut sums, mut rows) = ([0.0; PLACES], 0.0);
+        for _ in 0..6000 {
+            let mut row = Row::new();
+            stream.next(&mut row);
+            if row.label() == RowLabel::Name("0") {
+                rows += 1.0;
+                sums.iter_mut().zip(row.values()).for_each(|(sum, x)| *sum += x);
+            }
+        }
+        for (place, want) in [(0, 0.0), (6, 3.0), (10, 2.0), (14, 3.0), (20, 0.0)] {
+            let mean: f64 = sums[place] / rows;
+            assert!((mean - want).abs() < 0.2, "{mean} at place {place}, not {want}");
+        }
+    }
+}
