@@ -35,13 +35,21 @@ pub enum Guarantee<'a> {
         /// The bound, given the predictor; or why the theorem does not hold.
         bound: Result<MistakeBound<'a>, String>,
     },
+    /// Expected mistakes, or missing rewards, beyond those of the best policy, where the forecasts of some comparator of the
+    /// oracle's ball are the mean rewards.
+    PolicyRegret {
+        /// The bound after the rounds learnt, or why the theorem does not hold.
+        bound: Result<f64, String>,
+    },
 }
 
 impl Guarantee<'_> {
     /// The bound on the regret, if the theorem is about regret and holds.
     pub fn regret_bound(&self) -> Option<f64> {
         match self {
-            Guarantee::Regret { bound, .. } | Guarantee::SquaredRegret { bound, .. } => bound.clone().ok(),
+            Guarantee::Regret { bound, .. }
+            | Guarantee::SquaredRegret { bound, .. }
+            | Guarantee::PolicyRegret { bound } => bound.clone().ok(),
             Guarantee::Mistakes { .. } => None,
         }
     }

@@ -85,7 +85,7 @@ fn every_learner_keeps_its_contract() {
             };
             let before = scores(learner.as_ref());
             let mut told = learner.boxed_clone();
-            told.learn(round.dense(), &taken, false);
+            told.learn(round.dense(), &taken, false.into());
             taught += u32::from(scores(told.as_ref()) != before);
         }
         assert_eq!(taught > 0, contract.wrong, "{name}: wrong guesses changed {taught} of 40 predictions");
@@ -107,11 +107,11 @@ fn long_delays_are_survived() {
                 pending.push_back((round, taken));
                 if pending.len() > delay {
                     let (round, taken) = pending.pop_front().expect("just pushed");
-                    learner.learn(round.dense(), &taken, taken.label as usize == round.y);
+                    learner.learn(round.dense(), &taken, (taken.label as usize == round.y).into());
                 }
             }
             for (round, taken) in pending {
-                learner.learn(round.dense(), &taken, taken.label as usize == round.y);
+                learner.learn(round.dense(), &taken, (taken.label as usize == round.y).into());
             }
             assert_eq!(learner.rounds(), 300);
             case.play(learner.as_mut(), &rounds[..20]);
@@ -141,7 +141,7 @@ fn late_feedback_in_any_order_is_learnt_from() {
                     pending.reverse();
                 }
                 for (round, taken) in pending {
-                    learner.learn(round.sparse(), &taken, taken.label as usize == round.y);
+                    learner.learn(round.sparse(), &taken, (taken.label as usize == round.y).into());
                 }
             }
             assert_eq!(learner.rounds(), 120);
@@ -169,8 +169,8 @@ fn outgrown_by_products_are_not_used() {
                     let log = serde_json::to_string(&first).expect("plain data");
                     first = serde_json::from_str(&log).expect("just written");
                 }
-                learner.learn(pair[1].dense(), &second, second.label as usize == pair[1].y);
-                learner.learn(pair[0].dense(), &first, first.label as usize == pair[0].y);
+                learner.learn(pair[1].dense(), &second, (second.label as usize == pair[1].y).into());
+                learner.learn(pair[0].dense(), &first, (first.label as usize == pair[0].y).into());
                 decisions.extend([first, second]);
             }
             decisions
@@ -197,7 +197,7 @@ fn lost_feedback_of_wrong_guesses_costs_nothing() {
                 learner.act(round.dense(), &mut Rng::new(3, t as u64), &mut taken);
                 let correct = taken.label as usize == round.y;
                 if correct || !lossy {
-                    learner.learn(round.dense(), &taken, correct);
+                    learner.learn(round.dense(), &taken, correct.into());
                 }
                 scores.push(taken.scores);
             }

@@ -89,7 +89,7 @@ impl Case {
                 let mut taken = Decision::default();
                 learner.act(form(round), &mut uniforms, &mut taken);
                 self.check(&taken);
-                learner.learn(form(round), &taken, taken.label as usize == round.y);
+                learner.learn(form(round), &taken, (taken.label as usize == round.y).into());
                 taken
             })
             .collect()

@@ -160,8 +160,8 @@ impl Decisions {
     ) -> Result<(), PendingError> {
         let (example, taken) = self.0.take(id)?;
         match verdict {
-            Verdict::Right => learner.learn(example.features(), &taken, true),
-            Verdict::Wrong => learner.learn(example.features(), &taken, false),
+            Verdict::Right => learner.learn(example.features(), &taken, true.into()),
+            Verdict::Wrong => learner.learn(example.features(), &taken, false.into()),
             Verdict::Never => {}
         }
         Ok(())

@@ -67,6 +67,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
+use crate::full::gaptron::Mode;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::param::{ParamError, positive};
 use crate::params;
@@ -129,6 +130,9 @@ params! {
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
         members: Lineup = "what the budget allows",
+        /// What is revealed of a round: `full` for the label, `bandit` for what the played label earned
+        /// ([`bandit::auto`](crate::bandit::auto)).
+        mode: Mode = "full",
     }
 }
 
@@ -190,6 +194,9 @@ impl Algorithm for Auto {
         let stack =
             |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, words.len(), *forgetting, *ratio);
         let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
+        if params.mode == Some(Mode::Bandit) {
+            return Err(ParamError::invalid("mode", "bandit", "full where the label is revealed"));
+        }
         Ok(Self {
             budget,
             limit: multiply_adds(budget),
@@ -203,7 +210,7 @@ impl Algorithm for Auto {
     }
 
     fn params(&self) -> AutoParams {
-        AutoParams { budget: Some(self.budget), members: Some(Lineup(self.roster.words.clone())) }
+        AutoParams { budget: Some(self.budget), members: Some(Lineup(self.roster.words.clone())), mode: None }
     }
 
     fn numbers(problem: &Problem) -> usize {
