@@ -8,6 +8,7 @@ use crate::bandit::exp4::Exp4;
 use crate::bandit::fastcb::FastCb;
 use crate::bandit::gaptron::BanditGaptron;
 use crate::bandit::newtron::Newtron;
+use crate::bandit::offers::Offers;
 use crate::bandit::reduction::BanditReduction;
 use crate::bandit::soba::Soba;
 use crate::bandit::soba_reduction::SobaReduction;
@@ -69,6 +70,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::bandit::<BanditReduction>(),
     Entry::bandit::<SquareCb>(),
     Entry::bandit::<FastCb>(),
+    Entry::bandit::<Offers>(),
     Entry::bandit::<Exp4>(),
     Entry::full::<AdaBoostOlm>(),
     Entry::experts::<AdaHedge>(),

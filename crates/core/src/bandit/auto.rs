@@ -17,7 +17,7 @@
 //! | | `coupled` | [`Auto`] over all labels: exactly one of them is right |
 //! | | `separate` | [`Auto`] of two classes for each label: whatever they earn |
 //! | $v_t$ | `parts` | weights of these two |
-//! | $c$, $u_t(c)$ | `SCALES`, `scales` | scales of exploration and their weights |
+//! | $c$, $u_t(c)$ | `scales` | scales of exploration and their weights |
 //!
 //! With the labels' probabilities $q$ of `coupled` and the rewards $r_a$ that `separate` forecasts,
 //!
@@ -52,21 +52,14 @@ use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::experts::mixture::Mixture;
 use crate::full::gaptron::Mode;
-use crate::kernel::inverse_gap;
 use crate::learner::{BanditLearner, OnlineLearner, Predictor};
-use crate::loss::logistic::sigmoid;
 use crate::param::{ParamError, Value, Values};
 use crate::prediction::{Decision, LEAST, Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 use super::oracle::{Oracle, OracleParams, Schedule};
-
-/// Multiples of $\sqrt{Kt}$.
-const SCALES: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
-
-/// The weight that every scale keeps.
-const KEPT: f64 = 0.02;
+use super::scales::Scales;
 
 /// Multiply-adds of a matrix for every label that are still cheap.
 const MATRICES: usize = 2_000_000;
@@ -84,14 +77,11 @@ pub struct BanditAuto {
     coupled: Auto,
     separate: Oracle,
     parts: Mixture,
-    /// $\sum \hat\ell_c$.
-    scales: [f64; SCALES.len()],
+    scales: Scales,
     rounds: u64,
     /// A prediction anew where feedback is late.
     at: Decision,
     belief: Vec<f64>,
-    play: Vec<f64>,
-    losses: Vec<f64>,
 }
 
 impl fmt::Debug for BanditAuto {
@@ -116,19 +106,8 @@ fn separate_params(problem: &Problem) -> OracleParams {
 }
 
 impl BanditAuto {
-    /// $u_t$.
-    fn weights(&self) -> [f64; SCALES.len()] {
-        let rate = 0.3 / (1.0 + self.rounds as f64 / 100.0).sqrt();
-        let least = self.scales.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut weights = self.scales.map(|sum| (-rate * (sum - least)).exp());
-        let total: f64 = weights.iter().sum();
-        let rest = 1.0 - KEPT * SCALES.len() as f64;
-        weights.iter_mut().for_each(|weight| *weight = KEPT + rest * *weight / total);
-        weights
-    }
-
-    /// Writes the forecast losses to `losses`, and the members' predictions to `out.work`.
-    fn forecast(&self, x: Features<'_>, out: &mut Decision, losses: &mut Vec<f64>) {
+    /// Writes the log-odds of the forecast rewards to `out.scores`, and the members' predictions to `out.work`.
+    fn forecast(&self, x: Features<'_>, out: &mut Decision) {
         let work = &mut out.work.0;
         if work.members.len() != 2 {
             work.members = vec![Prediction::default(), Prediction::default()];
@@ -138,18 +117,14 @@ impl BanditAuto {
             *coupled = self.coupled.prediction();
         }
         self.coupled.predict(x, coupled);
-        losses.clear();
-        losses.resize(self.problem.classes, 0.0);
         separate.probabilities.resize(self.problem.classes, 0.0);
         let mut rewards = std::mem::take(&mut separate.probabilities);
         self.separate.forecast(x, separate, &mut out.scores, &mut rewards);
         let weights = self.parts.weights();
         let labels = coupled.probabilities.iter().zip(&rewards);
-        for ((score, (q, r)), loss) in out.scores.iter_mut().zip(labels).zip(losses) {
+        for (score, (q, r)) in out.scores.iter_mut().zip(labels) {
             let f = (weights[0] * q + weights[1] * r).clamp(LEAST, 1.0 - f64::EPSILON); // eq. (1)
             *score = f.ln() - (-f).ln_1p();
-            // From the score, since a logged decision has nothing else.
-            *loss = sigmoid(-*score);
         }
         separate.probabilities = rewards;
         work.stamp = Some(self.rounds);
@@ -157,27 +132,9 @@ impl BanditAuto {
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
         out.start(self.problem.classes, self.rounds + 1);
-        let mut losses = std::mem::take(&mut out.forecast);
-        self.forecast(x, out, &mut losses);
-        out.offer(offered);
-        let mut play = std::mem::take(&mut out.work.0.kept);
-        play.resize(losses.len(), 0.0);
-        out.distribution.fill(0.0);
-        let mut best = 0;
-        for (weight, scale) in self.weights().into_iter().zip(SCALES) {
-            best = play_at(scale, out.round, &losses, offered, &mut play); // eq. (2)
-            out.distribution.iter_mut().zip(&play).for_each(|(p, of)| *p += weight * of);
-        }
-        out.explores_beside(best);
-        (out.work.0.kept, out.forecast) = (play, losses);
-        out.forecast.clear();
+        self.forecast(x, out);
+        self.scales.decide(offered, out); // eq. (2)
     }
-}
-
-/// Writes $p^c$ for $c$ = `scale` in round `round`; returns the best label.
-fn play_at(scale: f64, round: u64, losses: &[f64], offered: Option<&[u32]>, out: &mut [f64]) -> usize {
-    let k = offered.map_or(losses.len(), <[u32]>::len) as f64;
-    inverse_gap::square(losses, offered, scale * (k * round as f64).sqrt(), out)
 }
 
 impl Algorithm for BanditAuto {
@@ -201,12 +158,10 @@ impl Algorithm for BanditAuto {
             coupled,
             separate,
             parts: Mixture::new(&[1.0, 1.0]),
-            scales: [0.0; SCALES.len()],
+            scales: Scales::default(),
             rounds: 0,
             at: Decision::default(),
             belief: Vec::new(),
-            play: Vec::new(),
-            losses: Vec::new(),
             problem,
         })
     }
@@ -244,26 +199,14 @@ impl BanditLearner for BanditAuto {
 
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         let (label, r) = (taken.label as usize, reward.value());
-        let offered = Some(&taken.offered[..]).filter(|offered| !offered.is_empty());
-        self.losses.clear();
-        self.losses.extend(taken.scores.iter().map(|score| sigmoid(-score)));
-        self.play.resize(self.losses.len(), 0.0);
-        for (sum, scale) in self.scales.iter_mut().zip(SCALES) {
-            play_at(scale, taken.round, &self.losses, offered, &mut self.play);
-            let direct: f64 = self.play.iter().zip(&self.losses).map(|(p, loss)| p * loss).sum();
-            let correction = self.play[label] / taken.probability * (1.0 - r - self.losses[label]);
-            *sum += direct + correction; // eq. (3)
-        }
-
+        self.scales.learn(taken, reward); // eq. (3)
         let work = &taken.work.0;
         let mut now = std::mem::take(&mut self.at);
         let work = if work.is_fresh(self.rounds) && work.members.len() == 2 {
             work
         } else {
             now.start(self.problem.classes, self.rounds + 1);
-            let mut losses = std::mem::take(&mut self.losses);
-            self.forecast(x, &mut now, &mut losses);
-            self.losses = losses;
+            self.forecast(x, &mut now);
             &now.work.0
         };
         let [coupled, separate] = &work.members[..] else { unreachable!("a forecast has two parts") };
@@ -312,12 +255,12 @@ impl State for BanditAuto {
             self.coupled.tensors().into_iter().map(|tensor| tensor.within("coupled")).collect();
         tensors.extend(self.separate.tensors().into_iter().map(|tensor| tensor.within("separate")));
         tensors.extend(self.parts.tensors().into_iter().map(|tensor| tensor.within("parts")));
-        tensors.push(Tensor::vector("scales", &mut self.scales));
+        tensors.extend(self.scales.tensors().into_iter().map(|tensor| tensor.within("scales")));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
     }
 
     fn restored(&mut self) -> bool {
-        self.coupled.restored() && self.separate.restored() && self.parts.restored()
+        self.coupled.restored() && self.separate.restored() && self.parts.restored() && self.scales.is_consistent()
     }
 }

@@ -12,7 +12,7 @@
 //! | `banditron` | yes | takes the row from the class that was greedy then |
 //! | `confidit`, `confidit-diag` | yes | updates the class that was played then |
 //! | `bandit-reduction` | no | explore coin, scores and forecast of the decision: as exact as the base learner's own |
-//! | `squarecb`, `fastcb` | yes | as if the row came when it is heard |
+//! | `offers`, `squarecb`, `fastcb` | yes | as if the row came when it is heard |
 //! | `exp4` | yes | weighted by the probability of then; policies do not change |
 //! | `soba-reduction` | no | margin of the current weights against the class that was greedy then |
 //! | `soba`, `soba-diag` | no | $\bar y$, $m$ and $z$ with the current weights; $\sum n m \ge 0$ stays true |
@@ -33,7 +33,9 @@ pub mod fastcb;
 pub mod gaptron;
 pub mod newtron;
 pub mod oracle;
+pub mod offers;
 pub mod reduction;
+mod scales;
 pub mod soba;
 pub mod soba_reduction;
 pub mod squarecb;
