@@ -307,10 +307,15 @@ impl Decision {
         self.offered.extend_from_slice(offered.unwrap_or_default());
     }
 
-    /// Says that `best` is the greedy label, and that whatever the distribution gives to others is exploration.
-    pub(crate) fn explores_beside(&mut self, best: usize) {
+    /// Says that `best` is the greedy label, and how much of the distribution is uniform play of the labels on offer.
+    pub(crate) fn explores_around(&mut self, best: usize) {
         self.greedy = Label::from(best).0;
-        self.exploration = (1.0 - self.distribution[best]).clamp(0.0, 1.0);
+        let labels = crate::kernel::inverse_gap::indices(
+            self.distribution.len(),
+            Some(&self.offered[..]).filter(|offered| !offered.is_empty()),
+        );
+        let least = labels.map(|label| self.distribution[label]).fold(1.0, f64::min);
+        self.exploration = (self.choices() as f64 * least).clamp(0.0, 1.0);
     }
 
     /// How many labels could be played.

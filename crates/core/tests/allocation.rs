@@ -123,7 +123,10 @@ fn bandit_rounds_allocate_nothing() {
     {
         for late in [false, true] {
             let problem = Problem::new(3, 16).with_radius(1.0).with_horizon(1000);
-            let mut learner = entry.make_bandit(&Values::new(), problem, 0).expect("defaults are valid");
+            // Trees keep rows.
+            let few = ("members".to_owned(), noregret::param::Value::from("labels+pairs+shared@0.1"));
+            let values: Values = entry.param("members").map(|_| few).into_iter().collect();
+            let mut learner = entry.make_bandit(&values, problem, 0).expect("defaults are valid");
             let rounds = support::stream(3, 16, 1, 60);
             let mut uniforms = Rng::new(1, 0);
             let mut decisions = [Decision::default(), Decision::default()];

@@ -100,7 +100,7 @@ fn separate_params(problem: &Problem) -> OracleParams {
     OracleParams {
         oracle: Some("auto".to_owned()),
         schedule: Some(Schedule::Root),
-        scale: Some(1.0),
+        factor: Some(1.0),
         oracle_values: Values::from([("members".to_owned(), Value::from(members))]),
     }
 }

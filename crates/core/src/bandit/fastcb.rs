@@ -92,7 +92,7 @@ impl FastCb {
             Schedule::Printed => (5.0 * k * lost / (14.0 * self.oracle.regret())).sqrt().max(10.0 * k),
             Schedule::Root => (k * t).sqrt(),
         };
-        self.gamma.max(self.oracle.scale() * scheduled).max(2.0 * k) // eq. (2)
+        self.gamma.max(self.oracle.factor() * scheduled).max(2.0 * k) // eq. (2)
     }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
@@ -101,11 +101,12 @@ impl FastCb {
         losses.resize(self.problem.classes, 0.0);
         self.oracle.forecast(x, &mut out.work.0, &mut out.scores, &mut losses);
         losses.iter_mut().for_each(|reward| *reward = 1.0 - *reward);
-        let best = inverse_gap::fast(&losses, offered, self.gamma(), &mut out.distribution); // eq. (1)
+        let best = inverse_gap::largest(&out.scores, offered);
+        inverse_gap::fast(&losses, best, offered, self.gamma(), &mut out.distribution); // eq. (1)
         losses.clear();
         out.forecast = losses;
         out.offer(offered);
-        out.explores_beside(best);
+        out.explores_around(best);
     }
 }
 
@@ -188,7 +189,7 @@ impl BanditLearner for FastCb {
                 let (k, t) = (self.problem.classes as f64, self.oracle.rounds() as f64);
                 let (steps, least) = if schedule == Schedule::Printed { (5.0 / 14.0, 10.0) } else { (0.5, 2.0) };
                 let most = (steps * k * t / self.oracle.least_regret()).sqrt().max(least * k);
-                let largest = (self.oracle.scale() * most).max(2.0 * k);
+                let largest = (self.oracle.factor() * most).max(2.0 * k);
                 bounds::fastcb(self.loss_sum, self.gamma, largest, regret)
             }),
         };
@@ -207,5 +208,42 @@ impl State for FastCb {
 
     fn restored(&mut self) -> bool {
         self.oracle.restored() && self.gamma >= 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::logistic::sigmoid;
+    use crate::param::{Params as _, Value, Values};
+    use crate::testing::{assert_close, vector};
+
+    /// K = 2, d = 1, AIOLI with B = R = 1: γ_1 = 2K = 4 and p = (½, ½). Label 0 is right at x = 1: nothing is lost, γ stays, and
+    /// with s from s + (8/17) tanh(s/2) = 4/17 the other label has σ(-s)/(2σ(-s) + 4(½ - σ(-s))).
+    #[test]
+    fn two_rounds_by_hand() {
+        let values: Values =
+            ["oracle.norm", "oracle.radius"].map(|name| (name.to_owned(), Value::from(1.0))).into();
+        let params = OracleParams::from_values("fastcb", &values).expect("known");
+        let mut learner = FastCb::new(params, Problem::new(2, 1), 0).expect("valid");
+        let x = Features::Dense(&[1.0]);
+        let mut at = Decision::default();
+        learner.predict(x, &mut at);
+        assert_eq!((&at.distribution[..], learner.gamma()), (&[0.5, 0.5][..], 4.0));
+        (at.label, at.probability) = (0, 0.5);
+        learner.learn(x, &at, Reward::RIGHT);
+        learner.predict(x, &mut at);
+        let s = at.scores[0];
+        assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-14, "the forecast");
+        let least = sigmoid(-s);
+        assert_close(at.distribution[1], least / (2.0 * least + 4.0 * (0.5 - least)), 1e-14, "the other label");
+        let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else { panic!("it holds") };
+        assert_close(bound, 14.0 * (4.0 * (2.0 + 1.0 / 17.0) + 4.0), 1e-11, "the bound");
+    }
+
+    #[test]
+    fn follows_the_reference() {
+        let name = "fastcb_gauss";
+        crate::bandit::oracle::follows_the_reference::<FastCb>(name, &vector(name));
     }
 }

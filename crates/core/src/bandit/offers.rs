@@ -223,7 +223,8 @@ impl Offers {
         if at.members.is_empty() {
             at = self.model.prediction();
         }
-        let mut block = Block::default();
+        let (indices, values) = (std::mem::take(&mut out.work.0.indices), std::mem::take(&mut out.work.0.scratch));
+        let mut block = Block { indices, values };
         for (position, score) in out.scores.iter_mut().enumerate() {
             if offered.is_some_and(|offered| offered.binary_search(&(position as u32)).is_err()) {
                 *score = 0.0;
@@ -233,6 +234,7 @@ impl Offers {
             *score = at.scores[1] - at.scores[0]; // eq. (1)
         }
         out.work.0.members.push(at);
+        (out.work.0.indices, out.work.0.scratch) = (block.indices, block.values);
         self.scales.decide(offered, out);
     }
 }
@@ -257,7 +259,7 @@ impl Algorithm for Offers {
             let need = format!("at least features / classes = {}", problem.features.div_ceil(problem.classes));
             return Err(ParamError::invalid("width", width, need));
         }
-        let model = Auto::new(AutoParams::default(), of_model(&problem, width), seed)?;
+        let model = Auto::fixed(AutoParams::default(), of_model(&problem, width), seed)?;
         Ok(Self {
             width,
             model,
@@ -320,10 +322,9 @@ impl BanditLearner for Offers {
         self.rounds
     }
 
-    /// More positions, of blocks as wide as before.
+    /// More positions, with their blocks; the width of blocks stays.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let wide = classes.checked_mul(self.width).is_some_and(|most| features <= most);
-        if classes < self.problem.classes || features < self.problem.features || !wide {
+        if classes <= self.problem.classes || classes.checked_mul(self.width) != Some(features) {
             return false;
         }
         self.problem = Problem { classes, features, ..self.problem.clone() };

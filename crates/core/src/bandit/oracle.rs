@@ -3,8 +3,9 @@
 //! The oracle is one two-class learner for each label, of the question "is it this one?", and learns in rounds in which its
 //! label was played. A reward $r$ is the soft label $(1 - r, r)$.
 
-use crate::algorithm::{Forecast, Model};
+use crate::algorithm::{Algorithm as _, Forecast, Model};
 use crate::example::{Features, Target};
+use crate::experts::auto::{Auto, AutoParams};
 use crate::learner::{Classes, Feedback};
 use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, read};
 use crate::param_words;
@@ -36,7 +37,7 @@ pub struct OracleParams {
     /// How the exploration scale follows from the rounds so far.
     pub schedule: Option<Schedule>,
     /// What the schedule's exploration scale is multiplied with, > 0.
-    pub scale: Option<f64>,
+    pub factor: Option<f64>,
     /// Parameters of the oracle, without the prefix `oracle.`.
     pub oracle_values: Values,
 }
@@ -46,36 +47,36 @@ impl Params for OracleParams {
 
     const FIELDS: &'static [ParamInfo] = &[
         ParamInfo {
-            name: "oracle",
-            doc: &[
-                "Name of the learner that forecasts a label's reward, one of probabilities of two classes; its parameters as",
-                "oracle.norm=2 and so on.",
-            ],
-            default: "aioli",
             need: "the name of a learner",
+            ..ParamInfo::of::<String>(
+                "oracle",
+                &[
+                    "Name of the learner that forecasts a label's reward, one of probabilities of two classes; its parameters as",
+                    "oracle.norm=2 and so on.",
+                ],
+                "aioli",
+            )
         },
-        ParamInfo {
-            name: "schedule",
-            doc: &[
+        ParamInfo::of::<Schedule>(
+            "schedule",
+            &[
                 "How the exploration scale follows from the rounds so far: `certificate`, by the oracle's own bound on its regret;",
                 "`printed`, by its theorem and the paper's constants; or `root`, as sqrt(classes t), without a theorem.",
             ],
-            default: "certificate; root for an oracle that has none",
-            need: Schedule::NEED,
-        },
-        ParamInfo {
-            name: "scale",
-            doc: &["What the schedule's exploration scale is multiplied with, > 0; larger ones explore less."],
-            default: "1; with schedule = root 30",
-            need: f64::NEED,
-        },
+            "certificate; root for an oracle that has none",
+        ),
+        ParamInfo::of::<f64>(
+            "factor",
+            &["What the schedule's exploration scale is multiplied with, > 0; larger ones explore less."],
+            "1; with schedule = root 30",
+        ),
     ];
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
         match name {
             "oracle" => self.oracle = Some(value.to_string()),
             "schedule" => self.schedule = Some(read(name, value)?),
-            "scale" => self.scale = Some(read(name, value)?),
+            "factor" => self.factor = Some(read(name, value)?),
             _ => unreachable!("'{name}' (= {value}) is checked against the fields first"),
         }
         Ok(())
@@ -85,7 +86,7 @@ impl Params for OracleParams {
         let own = [
             ("oracle", self.oracle.as_deref().map(Value::from)),
             ("schedule", self.schedule.map(|schedule| schedule.to_value())),
-            ("scale", self.scale.map(|scale| scale.to_value())),
+            ("factor", self.factor.map(|factor| factor.to_value())),
         ];
         let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         own.chain(self.oracle_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone())))
@@ -135,7 +136,7 @@ pub(super) struct Oracle {
     /// The same before the first round.
     least: f64,
     schedule: Schedule,
-    scale: f64,
+    factor: f64,
     rounds: u64,
     at: Prediction,
 }
@@ -151,7 +152,7 @@ impl Oracle {
             regrets: Vec::new(),
             least: 0.0,
             schedule: Schedule::Root,
-            scale: 1.0,
+            factor: 1.0,
             rounds: 0,
             at: Prediction::default(),
         };
@@ -167,8 +168,8 @@ impl Oracle {
             let need = format!("root, since the oracle {} has no such bound on its regret", first.about().name);
             return Err(ParamError::invalid("schedule", schedule.to_value(), need));
         }
-        let scale = if schedule == Schedule::Root { 30.0 } else { 1.0 };
-        oracle.scale = crate::param::positive("scale", params.scale.unwrap_or(scale))?;
+        let factor = if schedule == Schedule::Root { 30.0 } else { 1.0 };
+        oracle.factor = crate::param::positive("factor", params.factor.unwrap_or(factor))?;
         oracle.least = regret(oracle.models[0].as_ref(), schedule).unwrap_or(f64::INFINITY);
         oracle.schedule = schedule;
         oracle.refresh();
@@ -178,7 +179,15 @@ impl Oracle {
     /// The learner of `label`.
     fn model(&self, label: usize, problem: &Problem) -> Result<Box<dyn Model>, ParamError> {
         let two = Problem { classes: 2, ..problem.clone() };
-        self.entry.make(&self.values, two, self.seed.wrapping_add(label as u64)).map_err(|error| match error {
+        let seed = self.seed.wrapping_add(label as u64);
+        let made: Result<Box<dyn Model>, ParamError> = if self.entry.about == const { &Auto::ABOUT } {
+            // Members that join would join label by label, and the parameters are those of all labels.
+            AutoParams::from_values(self.entry.about.name, &self.values)
+                .and_then(|params| Ok(Box::new(Auto::fixed(params, two, seed)?) as Box<dyn Model>))
+        } else {
+            self.entry.make(&self.values, two, seed)
+        };
+        made.map_err(|error| match error {
             ParamError::Invalid { name, value, need } => {
                 ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
             }
@@ -190,7 +199,7 @@ impl Oracle {
         OracleParams {
             oracle: Some(self.entry.about.name.to_owned()),
             schedule: Some(self.schedule),
-            scale: Some(self.scale),
+            factor: Some(self.factor),
             oracle_values: self.models[0].values(),
         }
     }
@@ -203,8 +212,8 @@ impl Oracle {
         self.schedule
     }
 
-    pub(super) fn scale(&self) -> f64 {
-        self.scale
+    pub(super) fn factor(&self) -> f64 {
+        self.factor
     }
 
     pub(super) fn rounds(&self) -> u64 {
@@ -331,5 +340,37 @@ fn regret(model: &dyn Model, schedule: Schedule) -> Option<f64> {
         Schedule::Certificate => model.certificate(),
         Schedule::Printed => model.guarantee()?.regret_bound(),
         Schedule::Root => Some(f64::INFINITY),
+    }
+}
+
+/// Plays the rounds of an independent reference, whose oracle is AIOLI, and compares distributions to 1e-9.
+#[cfg(test)]
+pub(super) fn follows_the_reference<L>(name: &str, reference: &serde_json::Value)
+where
+    L: crate::algorithm::Algorithm<Params = OracleParams> + crate::learner::BanditLearner,
+{
+    use crate::testing::{assert_close, count, items, number, numbers};
+
+    let set = |key: &str, value: &str| (key.to_owned(), Value::parse(value));
+    let values = Values::from([
+        set("oracle.norm", &reference["norm"].to_string()),
+        set("oracle.radius", &reference["radius"].to_string()),
+        set("schedule", reference["schedule"].as_str().expect("a word")),
+        set("factor", &reference["scale"].to_string()),
+    ]);
+    let params = OracleParams::from_values(name, &values).expect("known");
+    let problem = Problem::new(count(&reference["K"]), count(&reference["d"]));
+    let mut learner = L::new(params, problem, 0).expect("valid");
+    let mut at = crate::prediction::Decision::default();
+    for (t, round) in items(&reference["rounds"]).iter().enumerate() {
+        let row = numbers(&reference["x"][t]);
+        learner.predict(Features::Dense(&row), &mut at);
+        for (p, want) in at.distribution.iter().zip(numbers(&round["p"])) {
+            assert_close(*p, want, 1e-9, &format!("{name}, round {}", t + 1));
+        }
+        at.draw(number(&reference["u"][t]));
+        assert_eq!(at.label as usize, count(&round["played"]), "{name}, round {}", t + 1);
+        let reward = Reward::new(number(&round["reward"])).expect("in [0, 1]");
+        learner.learn(Features::Dense(&row), &at, reward);
     }
 }

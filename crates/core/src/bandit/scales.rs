@@ -50,12 +50,12 @@ impl Scales {
         play.clear();
         play.resize(losses.len(), 0.0);
         out.distribution.fill(0.0);
-        let mut best = 0;
+        let best = inverse_gap::largest(&out.scores, offered);
         for (weight, scale) in self.weights().into_iter().zip(SCALES) {
-            best = play_at(scale, out.round, &losses, offered, &mut play); // eq. (1)
+            play_at(scale, out.round, &losses, best, offered, &mut play); // eq. (1)
             out.distribution.iter_mut().zip(&play).for_each(|(p, of)| *p += weight * of);
         }
-        out.explores_beside(best);
+        out.explores_around(best);
         losses.clear();
         (out.work.0.kept, out.forecast) = (play, losses);
     }
@@ -68,7 +68,7 @@ impl Scales {
         self.losses.extend(taken.scores.iter().map(|score| sigmoid(-score)));
         self.play.resize(self.losses.len(), 0.0);
         for (sum, scale) in self.sums.iter_mut().zip(SCALES) {
-            play_at(scale, taken.round, &self.losses, offered, &mut self.play);
+            play_at(scale, taken.round, &self.losses, taken.greedy as usize, offered, &mut self.play);
             let direct: f64 = self.play.iter().zip(&self.losses).map(|(p, loss)| p * loss).sum();
             // Feedback from elsewhere may come with any probability; what (1) plays never passes this.
             let weight = (self.play[label] / taken.probability).min(1.0 / KEPT);
@@ -86,10 +86,17 @@ impl Scales {
     }
 }
 
-/// Writes $p^c$ for $c$ = `scale` in round `round`; returns the best label.
-fn play_at(scale: f64, round: u64, losses: &[f64], offered: Option<&[u32]>, out: &mut [f64]) -> usize {
+/// Writes $p^c$ for $c$ = `scale` in round `round`, in which the label `best` was.
+fn play_at(
+    scale: f64,
+    round: u64,
+    losses: &[f64],
+    best: usize,
+    offered: Option<&[u32]>,
+    out: &mut [f64],
+) {
     let k = offered.map_or(losses.len(), <[u32]>::len) as f64;
-    inverse_gap::square(losses, offered, scale * (k * round as f64).sqrt(), out)
+    inverse_gap::square(losses, best, offered, scale * (k * round as f64).sqrt(), out);
 }
 
 #[cfg(test)]
@@ -144,7 +151,7 @@ mod tests {
         let losses: Vec<f64> = scores.iter().map(|score| sigmoid(-score)).collect();
         let mut play = [0.0; 3];
         for (mean, c) in mean.iter().zip(SCALES) {
-            play_at(c, 1, &losses, None, &mut play);
+            play_at(c, 1, &losses, 2, None, &mut play);
             let want: f64 = play.iter().zip(rewards).map(|(p, r)| p * (1.0 - r)).sum();
             assert_close(*mean, want, 1e-12, "a scale's loss");
         }

@@ -93,7 +93,7 @@ impl SquareCb {
             Schedule::Printed => (k * t / self.oracle.regret()).sqrt(),
             Schedule::Root => (k * t).sqrt(),
         };
-        self.gamma.max(self.oracle.scale() * scheduled) // eq. (2)
+        self.gamma.max(self.oracle.factor() * scheduled) // eq. (2)
     }
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
@@ -102,11 +102,12 @@ impl SquareCb {
         losses.resize(self.problem.classes, 0.0);
         self.oracle.forecast(x, &mut out.work.0, &mut out.scores, &mut losses);
         losses.iter_mut().for_each(|reward| *reward = 1.0 - *reward);
-        let best = inverse_gap::square(&losses, offered, self.gamma(), &mut out.distribution); // eq. (1)
+        let best = inverse_gap::largest(&out.scores, offered);
+        inverse_gap::square(&losses, best, offered, self.gamma(), &mut out.distribution); // eq. (1)
         losses.clear();
         out.forecast = losses;
         out.offer(offered);
-        out.explores_beside(best);
+        out.explores_around(best);
     }
 }
 
@@ -186,7 +187,7 @@ impl BanditLearner for SquareCb {
             schedule => self.oracle.bound().map(|regret| {
                 let (k, t) = (self.problem.classes as f64, self.oracle.rounds() as f64);
                 let steps = if schedule == Schedule::Printed { k } else { 16.0 * (k - 1.0) };
-                let largest = self.oracle.scale() * (steps * t / self.oracle.least_regret()).sqrt();
+                let largest = self.oracle.factor() * (steps * t / self.oracle.least_regret()).sqrt();
                 bounds::squarecb(self.exploration_sum, self.gamma, largest, regret)
             }),
         };
@@ -204,5 +205,87 @@ impl State for SquareCb {
 
     fn restored(&mut self) -> bool {
         self.oracle.restored() && self.gamma >= 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::logistic::sigmoid;
+    use crate::param::{Params as _, Value, Values};
+    use crate::testing::{assert_close, count, items, number, numbers, vector};
+
+    fn learner(pairs: &[(&str, Value)], problem: Problem) -> Result<SquareCb, ParamError> {
+        let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Values>();
+        SquareCb::new(OracleParams::from_values("squarecb", &values)?, problem, 0)
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let error = |pairs: &[(&str, Value)]| {
+            learner(pairs, Problem::new(2, 1)).expect_err("refused").to_string()
+        };
+        assert_eq!(
+            error(&[("oracle", Value::from("vaw"))]),
+            "oracle = vaw: must be a learner that forecasts probabilities of two classes and learns from labels"
+        );
+        assert_eq!(error(&[("factor", Value::from(0.0))]), "factor = 0: must be a finite number > 0");
+        assert_eq!(error(&[("oracle.norm", Value::from(-1.0))]), "oracle.norm = -1: must be a finite number > 0");
+        assert!(error(&[("oracle.rate", Value::from(1.0))]).contains("rate"), "unknown to the oracle");
+        let text = error(&[("oracle", Value::from("auto")), ("schedule", Value::from("certificate"))]);
+        assert_eq!(
+            text,
+            "schedule = certificate: must be root, since the oracle auto has no such bound on its regret"
+        );
+    }
+
+    /// K = 2, d = 1, AIOLI with B = R = 1: each certificate is 1 before the first round, so γ = 4 √(1/2), and p = (½, ½). Label 0
+    /// is right at x = 1: its certificate is 1 + 1/17, and its log-odds s solve s + (8/17) tanh(s/2) = 4/17.
+    #[test]
+    fn two_rounds_by_hand() {
+        let one = Value::from(1.0);
+        let mut learner =
+            learner(&[("oracle.norm", one.clone()), ("oracle.radius", one)], Problem::new(2, 1)).expect("valid");
+        let x = Features::Dense(&[1.0]);
+        let mut at = Decision::default();
+        learner.predict(x, &mut at);
+        assert_eq!((&at.distribution[..], at.greedy), (&[0.5, 0.5][..], 0));
+        assert_close(learner.gamma(), 8f64.sqrt(), 1e-14, "the first scale");
+        (at.label, at.probability) = (0, 0.5);
+        learner.learn(x, &at, Reward::RIGHT);
+        learner.predict(x, &mut at);
+        let gamma = 4.0 * (2.0 / (2.0 + 1.0 / 17.0f64)).sqrt();
+        assert_close(learner.gamma(), gamma, 1e-14, "the second scale");
+        let s = at.scores[0];
+        assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-14, "the forecast");
+        assert_close(at.distribution[1], 1.0 / (2.0 + gamma * (sigmoid(s) - 0.5)), 1e-14, "the other label");
+        let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else { panic!("it holds") };
+        // 2(K-1)/γ_1 + (γ_1 (2 + 1/17) + G)/8 with G = 4 √(1/2).
+        let want = 2.0 / 8f64.sqrt() + (8f64.sqrt() * (2.0 + 1.0 / 17.0) + 8f64.sqrt()) / 8.0;
+        assert_close(bound, want, 1e-12, "the bound");
+    }
+
+    /// Labels that are not on offer are not played, and the formulas are those of the labels that are.
+    #[test]
+    fn labels_on_offer() {
+        let learner = learner(&[], Problem::new(3, 1).with_radius(1.0)).expect("valid");
+        let mut at = Decision::default();
+        assert!(learner.predict_among(Features::Dense(&[1.0]), &[0, 2], &mut at));
+        assert_eq!((&at.distribution[..], &at.offered[..], at.exploration), (&[0.5, 0.0, 0.5][..], &[0, 2][..], 1.0));
+        assert_eq!(at.check(3), Ok(()));
+        at.label = 1;
+        at.probability = 0.5;
+        let error = at.check(3).expect_err("not on offer").to_string();
+        assert_eq!(error, "the decision's label is 1: must be one of those on offer");
+    }
+
+    #[test]
+    fn follows_the_reference() {
+        for name in ["squarecb_gauss", "squarecb_root_gauss"] {
+            crate::bandit::oracle::follows_the_reference::<SquareCb>(name, &vector(name));
+        }
+        let reference = vector("squarecb_gauss");
+        assert!(count(&reference["K"]) > 2 && items(&reference["rounds"]).len() >= 100);
+        assert!(numbers(&reference["x"][0]).len() == count(&reference["d"]) && number(&reference["norm"]) > 0.0);
     }
 }

@@ -3,29 +3,27 @@
 //! `losses` are forecasts $\hat y_a$ of the labels' losses, `among` the labels that can be played (`None`: all). Others get
 //! probability 0, and $K$ counts those that can be played.
 
-/// The label of the least loss, the first among equals.
-pub fn least(losses: &[f64], among: Option<&[u32]>) -> usize {
-    let mut candidates = indices(losses.len(), among);
+/// The label of the largest score, the first among equals.
+pub fn largest(scores: &[f64], among: Option<&[u32]>) -> usize {
+    let mut candidates = indices(scores.len(), among);
     let first = candidates.next().expect("something can be played");
-    candidates.fold(first, |best, at| if losses[at] < losses[best] { at } else { best })
+    candidates.fold(first, |best, at| if scores[at] > scores[best] { at } else { best })
 }
 
-/// SquareCB: $p_a = 1/(K + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ of the least loss, which is
-/// returned. `gamma` is >= 0.
-pub fn square(losses: &[f64], among: Option<&[u32]>, gamma: f64, out: &mut [f64]) -> usize {
-    let best = least(losses, among);
+/// SquareCB: $p_a = 1/(K + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ = `best`, of the least loss.
+/// `gamma` is >= 0.
+pub fn square(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
     let k = indices(losses.len(), among).count() as f64;
-    spread(losses, among, best, |gap| 1.0 / (k + gamma * gap), out)
+    spread(losses, among, best, |gap| 1.0 / (k + gamma * gap), out);
 }
 
-/// FastCB: $p_a = \hat y_b/(K \hat y_b + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ of the least
-/// loss, which is returned; all of it where $\hat y_b = 0$. `gamma` is >= 0.
-pub fn fast(losses: &[f64], among: Option<&[u32]>, gamma: f64, out: &mut [f64]) -> usize {
-    let best = least(losses, among);
+/// FastCB: $p_a = \hat y_b/(K \hat y_b + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ = `best`, of the
+/// least loss; all of it where $\hat y_b = 0$. `gamma` is >= 0.
+pub fn fast(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
     let k = indices(losses.len(), among).count() as f64;
     let floor = losses[best];
     let p = |gap: f64| if floor > 0.0 { floor / (k * floor + gamma * gap) } else { 0.0 };
-    spread(losses, among, best, p, out)
+    spread(losses, among, best, p, out);
 }
 
 /// Writes `p(gap)` for all labels but `best`, and to it what they leave.
@@ -35,15 +33,14 @@ fn spread(
     best: usize,
     p: impl Fn(f64) -> f64,
     out: &mut [f64],
-) -> usize {
+) {
     out.fill(0.0);
     let mut rest = 1.0;
     for at in indices(losses.len(), among).filter(|at| *at != best) {
-        out[at] = p(losses[at] - losses[best]);
+        out[at] = p((losses[at] - losses[best]).max(0.0));
         rest -= out[at];
     }
     out[best] = rest;
-    best
 }
 
 /// The labels that can be played.
@@ -57,20 +54,24 @@ mod tests {
     use crate::rng::{Rng, Uniforms};
     use crate::testing::assert_close;
 
+    fn least(losses: &[f64], among: Option<&[u32]>) -> usize {
+        largest(&losses.iter().map(|loss| -loss).collect::<Vec<f64>>(), among)
+    }
+
     /// K = 3, losses (0.2, 0.5, 0.9), γ = 10. SquareCB: 1/(3 + 3), 1/(3 + 7), the rest. FastCB: 0.2/(0.6 + 3), 0.2/(0.6 + 7).
     #[test]
     fn worked_rounds() {
         let losses = [0.2, 0.5, 0.9];
         let mut p = [0.0; 3];
-        assert_eq!(square(&losses, None, 10.0, &mut p), 0);
+        square(&losses, 0, None, 10.0, &mut p);
         for (p, want) in p.iter().zip([11.0 / 15.0, 1.0 / 6.0, 0.1]) {
             assert_close(*p, want, 1e-15, "SquareCB");
         }
-        assert_eq!(fast(&losses, None, 10.0, &mut p), 0);
+        fast(&losses, 0, None, 10.0, &mut p);
         for (p, want) in p.iter().zip([1.0 - 1.0 / 18.0 - 1.0 / 38.0, 1.0 / 18.0, 1.0 / 38.0]) {
             assert_close(*p, want, 1e-15, "FastCB");
         }
-        fast(&[0.3, 0.0, 0.0], None, 10.0, &mut p);
+        fast(&[0.3, 0.0, 0.0], 1, None, 10.0, &mut p);
         assert_eq!(p, [0.0, 1.0, 0.0], "a label that is surely right is played");
     }
 
@@ -78,7 +79,8 @@ mod tests {
     #[test]
     fn labels_that_are_not_on_offer_are_never_played() {
         let mut p = [0.5; 3];
-        assert_eq!(square(&[0.2, 0.5, 0.9], Some(&[1, 2]), 10.0, &mut p), 1);
+        let losses = [0.2, 0.5, 0.9];
+        square(&losses, least(&losses, Some(&[1, 2])), Some(&[1, 2]), 10.0, &mut p);
         for (p, want) in p.iter().zip([0.0, 5.0 / 6.0, 1.0 / 6.0]) {
             assert_close(*p, want, 1e-15, "SquareCB");
         }
@@ -94,7 +96,7 @@ mod tests {
             let gamma = 10f64.powf(4.0 * rng.uniform());
             let losses: Vec<f64> = (0..k).map(|_| rng.uniform()).collect();
             let mut p = vec![0.0; k];
-            square(&losses, None, gamma, &mut p);
+            square(&losses, least(&losses, None), None, gamma, &mut p);
             for star in 0..k {
                 // f_a = ŷ_a + 2/γ, f_* = ŷ_* - 2(1 - p_*)/(γ p_*).
                 let f = |a: usize| {
@@ -122,7 +124,7 @@ mod tests {
             let mut of = || -> Vec<f64> { (0..k).map(|_| small * rng.uniform()).collect() };
             let (losses, f) = (of(), of());
             let mut p = vec![0.0; k];
-            fast(&losses, None, gamma, &mut p);
+            fast(&losses, least(&losses, None), None, gamma, &mut p);
             let star = least(&f, None);
             let regret: f64 = (0..k).map(|a| p[a] * (f[a] - f[star])).sum();
             let played: f64 = (0..k).map(|a| p[a] * f[a]).sum();

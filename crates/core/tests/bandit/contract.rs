@@ -33,6 +33,10 @@ const CONTRACTS: &[Contract] = &[
     contract("confidit-diag", true, false, false),
     contract("bandit-reduction", false, true, true),
     contract("exp4", true, false, true),
+    contract("auto", true, false, false),
+    contract("squarecb", true, false, false),
+    contract("fastcb", true, false, false),
+    contract("offers", true, false, false),
 ];
 
 const fn contract(learner: &'static str, wrong: bool, coin: bool, forecast: bool) -> Contract {
@@ -61,7 +65,11 @@ fn every_learner_keeps_its_contract() {
         let said = line.split('|').nth(2).expect("a column").trim();
         assert_eq!(said, if contract.wrong { "yes" } else { "no" }, "{name}: the documentation");
 
-        let values = [("exploration", Value::Float(0.3)), ("base", Value::from("ogd"))];
+        let values = [
+            ("exploration", Value::Float(0.3)),
+            ("base", Value::from("ogd")),
+            ("members", Value::from(crate::support::FEW_MEMBERS)),
+        ];
         let values = values.into_iter().filter(|(name, _)| entry.param(name).is_some());
         let case = Case {
             entry,

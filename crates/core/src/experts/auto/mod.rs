@@ -139,6 +139,8 @@ params! {
 /// See the [module](self).
 #[derive(Clone)]
 pub struct Auto {
+    /// Whether members stay as they are.
+    fixed: bool,
     budget: f64,
     /// The same in multiply-adds.
     limit: f64,
@@ -161,8 +163,16 @@ impl std::fmt::Debug for Auto {
 }
 
 impl Auto {
+    /// The same with the members that it begins with: nobody joins or leaves, so that the parameters say all of it.
+    pub(crate) fn fixed(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
+    }
+
     /// Lets members join where the edge of a grid leads, and leave where the budget asks for it.
     fn look(&mut self) {
+        if self.fixed {
+            return;
+        }
         let limit = self.limit * (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
         if self.rounds as f64 >= SETTLED as f64 / TRIAL {
             self.roster.retire(limit, self.limit);
@@ -198,6 +208,7 @@ impl Algorithm for Auto {
             return Err(ParamError::invalid("mode", "bandit", "full where the label is revealed"));
         }
         Ok(Self {
+            fixed: false,
             budget,
             limit: multiply_adds(budget),
             top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
