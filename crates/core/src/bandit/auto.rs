@@ -238,12 +238,17 @@ impl BanditLearner for BanditAuto {
         if classes < known.0 || features < known.1 {
             return false;
         }
+        let wide = Problem { classes, features, ..self.problem.clone() };
+        if separate_params(&wide) != separate_params(&self.problem) {
+            // A model file would not know who the members were made for.
+            return false;
+        }
         let mut separate = self.separate.clone();
         if !separate.grow(classes, features, &self.problem) || !self.coupled.grow(classes, features) {
             return false;
         }
         self.separate = separate;
-        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.problem = wide;
         self.at = Decision::default();
         true
     }

@@ -244,7 +244,7 @@ impl Algorithm for Offers {
 
     const ABOUT: About = About {
         name: "offers",
-        summary: "one model for all labels, by features of their own: labels come and go, new ones are playable at once",
+        summary: "one model for all labels, by features of their own: labels may come and go",
         paper: Paper { key: "foster2020squarecb", place: "section 2, action sets that change" },
         guarantee: "none in closed form: SquareCB's inequality of every round",
         cost: "a forecast of a two-class mixture for every label on offer, one update",

@@ -116,7 +116,7 @@ impl Algorithm for SquareCb {
 
     const ABOUT: About = About {
         name: "squarecb",
-        summary: "plays a label by the inverse of its gap to the best one, as an oracle of logarithmic regret forecasts them",
+        summary: "plays a label by the inverse of its gap to the best one, as forecast by an oracle",
         paper: Paper { key: "foster2020squarecb", place: "Algorithm 1, Theorem 1" },
         guarantee: "expected regret <= sum of 2 (K - 1) / gamma_t + gamma_T R / 8 + ..., R the oracle's, if some oracle is right",
         cost: "K forecasts of the oracle, one update",

@@ -130,8 +130,7 @@ params! {
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before who has left.
         members: Lineup = "what the budget allows",
-        /// What is revealed of a round: `full` for the label, `bandit` for what the played label earned
-        /// ([`bandit::auto`](crate::bandit::auto)).
+        /// What is revealed of a round: `full` for the label, `bandit` for what the played label earned.
         mode: Mode = "full",
     }
 }
