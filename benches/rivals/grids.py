@@ -21,10 +21,12 @@ VW_CBIFY = (
         for epsilon in (0.005, 0.02, 0.05)
         for rate in (0.05, 0.5, 4)
     ),
-    "--cb_explore_adf --squarecb --cb_type mtr",
-    "--cb_explore_adf --regcbopt --mellowness 0.01",
-    "--bag 5",
-    "--cover 4",
+    *(f"--cb_explore_adf --squarecb --cb_type mtr --gamma_scale {scale} -l {rate}" for scale in (10, 100) for rate in (0.5, 4)),
+    *(f"--cb_explore_adf --regcbopt --mellowness {mellowness} --cb_type mtr" for mellowness in (0.01, 0.1)),
+    *(f"--cb_explore_adf --regcb --mellowness {mellowness} --cb_type mtr" for mellowness in (0.01, 0.1)),
+    *(f"--cb_explore_adf --first {rounds} --cb_type mtr" for rounds in (100, 1000)),
+    *(f"--bag {bags} -l {rate}" for bags in (2, 5) for rate in (0.05, 0.5)),
+    *(f"--cover {policies} -l {rate}" for policies in (2, 4) for rate in (0.05, 0.5)),
 )
 
 
@@ -40,7 +42,7 @@ def settings(rival, stream):
     if rival == "vw":
         return VW + (VW_PAIRS if features <= 64 else ())
     if rival == "vw-cbify":
-        return VW_CBIFY if small else VW_CBIFY[:-4]
+        return VW_CBIFY if small else tuple(s for s in VW_CBIFY if "--bag" not in s and "--cover" not in s)
     if rival == "river":
         # Whatever does not end within an hour is said not to have ended.
         forests = ("adaptive-random-forest", "mondrian-forest") if features <= 1024 else ()

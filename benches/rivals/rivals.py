@@ -51,6 +51,7 @@ def main():
     parser.add_argument("--streams", help="only these streams, by name, with commas")
     parser.add_argument("--rivals", help="only these contestants, by name, with commas")
     parser.add_argument("--remembered", action="store_true", help="quality: of rivals, only what was run before")
+    parser.add_argument("--seeds", type=int, default=5, help="bandit: runs of our learners, each with a seed of its own (default: 5)")
     parser.add_argument("--repeat", type=int, default=5, help="speed: interleaved repetitions (default: 5)")
     options = parser.parse_args()
 

@@ -178,6 +178,7 @@ impl Inner {
         if !self.pending.contains(id) {
             return Ok(false);
         }
+        verdict.check(self.learner.as_ref()).map_err(|error| Failure::Value(error.to_string()))?;
         if let Some(log) = self.log.get_mut().unwrap_or_else(PoisonError::into_inner) {
             log.heard(id, verdict)?;
         }
@@ -322,10 +323,14 @@ impl Bandit {
         Ok(Self { inner: Shared::new(self.inner.read(py, Inner::clone)?) })
     }
 
-    /// Plays a label for one row: the label, its probability, and the decision's id.
-    fn decide<'py>(&self, py: Python<'py>, row: PyReadonlyArray1<'py, f64>) -> PyResult<(u32, f64, u64)> {
+    /// Plays a label for one row: the label, its name if that is not its number, its probability, and the decision's id.
+    fn decide<'py>(
+        &self,
+        py: Python<'py>,
+        row: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<(u32, Option<String>, f64, u64)> {
         let x = row.as_slice()?;
-        Ok(self.inner.write(py, |inner| -> Done<(u32, f64, u64)> {
+        Ok(self.inner.write(py, |inner| -> Done<(u32, Option<String>, f64, u64)> {
             check_one(x, inner.encoder.columns)?;
             let Inner { learner, encoder, play, row, example, .. } = inner;
             // By way of a row, since that is what a log holds and a replay encodes.
@@ -347,13 +352,20 @@ impl Bandit {
             }
             continuation.next += 1;
             pending.keep(&id.to_string(), example, &decision).map_err(|error| error.to_string())?;
-            Ok((decision.label, decision.probability, id))
+            let name = encoder.labels.name(noregret::Label(decision.label)).to_string();
+            let name = Some(name).filter(|name| *name != decision.label.to_string());
+            Ok((decision.label, name, decision.probability, id))
         })??)
     }
 
-    /// Learns whether the label of decision `id` was right.
-    fn feedback(&self, py: Python<'_>, id: &str, correct: bool) -> PyResult<()> {
-        self.hear(py, id, Verdict::from(Some(correct)))
+    /// Learns what the label of decision `id` earned, in [0, 1].
+    fn feedback(&self, py: Python<'_>, id: &str, reward: f64) -> PyResult<()> {
+        self.hear(py, id, Verdict::of_log(Some(reward)).map_err(Failure::Value)?)
+    }
+
+    /// What somebody should hear before labels are played, if anything.
+    fn warning(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.inner.read(py, |inner| noregret_stream::run::bandit::warning(inner.learner.as_ref()))
     }
 
     /// Forgets decision `id`: nobody will ever say.

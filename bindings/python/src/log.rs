@@ -44,12 +44,7 @@ impl Log {
     }
 
     pub(crate) fn heard(&mut self, id: &str, verdict: Verdict) -> Done<()> {
-        let correct = match verdict {
-            Verdict::Right => Some(true),
-            Verdict::Wrong => Some(false),
-            Verdict::Never => None,
-        };
-        self.write(|writer| writer.heard_of(id, correct))
+        self.write(|writer| writer.heard_of(id, verdict))
     }
 
     fn write(&mut self, write: impl FnOnce(&mut LogWriter<LogFile>) -> io::Result<()>) -> Done<()> {

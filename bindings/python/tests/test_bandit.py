@@ -152,3 +152,30 @@ def test_bad_rows_are_not_played():
     whole.setflags(write=False)
     assert [bandit.decide(row) for row in whole] == [untouched.decide([0.5, -0.5]) for _ in range(3)]
     assert bandit.predict_proba(whole).shape == (3, 3) and bandit.predict_proba(np.empty((0, 2))).shape == (0, 3)
+
+
+def test_feedback_is_what_it_says():
+    bandit = Bandit(classes=2, features=1, labels=["cat", "dog"])
+    decision = bandit.decide([1.0])
+    assert bandit.name == "auto" and decision.label in ("cat", "dog")
+    for looks_like_it in (0.7, -1, "no", 1, 0.0):
+        with pytest.raises(TypeError, match="must be True or False"):
+            bandit.feedback(decision.id, looks_like_it)
+    for neither in ({}, {"correct": True, "reward": 1.0}):
+        with pytest.raises(TypeError, match="either correct"):
+            bandit.feedback(decision.id, **neither)
+    for outside in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ValueError, match=r"a number in \[0, 1\] was needed"):
+            bandit.feedback(decision.id, reward=outside)
+    assert bandit.waiting == [decision.id]
+    bandit.feedback(decision.id, reward=0.7)
+    assert bandit.rounds == 1 and bandit.waiting == []
+
+
+def test_learners_of_right_and_wrong_refuse_rewards():
+    bandit = Bandit("soba", classes=2, features=1)
+    decision = bandit.decide([1.0])
+    with pytest.raises(ValueError, match="neither right"):
+        bandit.feedback(decision.id, reward=0.5)
+    bandit.feedback(decision.id, reward=1)
+    assert bandit.rounds == 1

@@ -37,7 +37,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         if waiting.len() > DELAY
             && let Some((row, decision, correct)) = waiting.pop_front()
         {
-            learner.learn(Features::Dense(&row), &decision, correct);
+            learner.learn(Features::Dense(&row), &decision, correct.into());
         }
     }
 

@@ -410,6 +410,26 @@ pub fn bandit_reduction(setting: &Setting, base_regret: f64, exploration: f64) -
     setting.k() / exploration * base_regret + exploration * setting.rounds
 }
 
+/// SquareCB's expected regret against the best policy:
+/// $\sum_t \frac{2(K-1)}{\gamma_t} + \frac{\gamma_T R + G}{8}$.
+///
+/// For an oracle whose regret in log loss is at most $R$ (`oracle_regret`) against comparators of which one forecasts the mean
+/// rewards, scales $\gamma_t$ that never fall, `exploration_sum` the sum, and $G$ = `largest_scale` at least any value that
+/// $\gamma_T$ = `last_scale` can have. Derived: the inequality of a round is exact, Pinsker's inequality replaces the squares, and
+/// the sum by parts of $\gamma_t$ times excess losses falls below by $G$ at most in expectation.
+pub fn squarecb(exploration_sum: f64, last_scale: f64, largest_scale: f64, oracle_regret: f64) -> f64 {
+    exploration_sum + (last_scale * oracle_regret + largest_scale) / 8.0
+}
+
+/// FastCB's expected regret against the best policy: $5 \sum_t \frac{K \ell_t}{\gamma_t} + 14 (\gamma_T R + G)$.
+///
+/// For $\gamma_t \ge 2K$ that never fall; `loss_sum` is the sum, $\ell_t$ being what was lost, and the rest is as in
+/// [`squarecb`]. The constants 5 and 7 of a round's inequality are those of Foster and Krishnamurthy (2021), and for Bernoulli
+/// losses $(p-q)^2/(p+q)$ is at most twice the relative entropy.
+pub fn fastcb(loss_sum: f64, last_scale: f64, largest_scale: f64, oracle_regret: f64) -> f64 {
+    5.0 * loss_sum + 14.0 * (last_scale * oracle_regret + largest_scale)
+}
+
 /// EXP4's expected mistakes beyond those of the best of `policies` $M$ policies, with a constant `rate`
 /// $\eta$: $\frac{\ln M}{\eta} + \frac{\eta KT}{2(1-\gamma)} + \gamma T$, for `exploration` $\gamma < 1$.
 ///

@@ -161,13 +161,21 @@ pub enum Guarantee<'a> {
         /// The bound, given the predictor; or why the theorem does not hold.
         bound: Result<MistakeBound<'a>, String>,
     },
+    /// Expected mistakes, or missing rewards, beyond those of the best policy, where the forecasts of some comparator of the
+    /// oracle's ball are the mean rewards.
+    PolicyRegret {
+        /// The bound after the rounds learnt, or why the theorem does not hold.
+        bound: Result<f64, String>,
+    },
 }
 
 impl Guarantee<'_> {
     /// The bound on the regret, for theorems about regret.
     pub fn regret_bound(&self) -> Option<Promise> {
         match self {
-            Guarantee::Regret { bound, .. } | Guarantee::SquaredRegret { bound, .. } => Some(bound.clone()),
+            Guarantee::Regret { bound, .. }
+            | Guarantee::SquaredRegret { bound, .. }
+            | Guarantee::PolicyRegret { bound } => Some(bound.clone()),
             Guarantee::Mistakes { .. } => None,
         }
     }

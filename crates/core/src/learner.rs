@@ -6,7 +6,7 @@
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise};
 use crate::parallel::Workers;
-use crate::prediction::{Decision, Prediction};
+use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::rng::Uniforms;
 
@@ -192,7 +192,7 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
     }
 }
 
-/// Learns from one bit a round: was the played label right? (bandit feedback)
+/// Learns from what the played label earned, mostly one bit a round: was it right? (bandit feedback)
 ///
 /// A round is three calls: [`predict`](BanditLearner::predict), [`play`](BanditLearner::play) and
 /// [`learn`](BanditLearner::learn). The [`Decision`] that goes through them is plain data; the learner keeps no table of
@@ -219,12 +219,25 @@ pub trait BanditLearner: Send + Sync {
         self.play(uniforms, out);
     }
 
-    /// Learns whether the label of `taken` was right for `x`. May come late and out of order; importance weights
-    /// are those of the decision.
+    /// The same where only the labels `offered` can be played: a list that is not empty, strictly increasing and below the
+    /// number of classes, which becomes [`Decision::offered`]. Returns false, and leaves nothing of use in `out`, if this
+    /// learner's analysis is about all labels and it cannot.
+    fn predict_among(&self, _x: Features<'_>, _offered: &[u32], _out: &mut Decision) -> bool {
+        false
+    }
+
+    /// Whether it learns from any reward in [0, 1]; else from right and wrong alone, and whoever calls refuses the rest.
+    fn takes_rewards(&self) -> bool {
+        false
+    }
+
+    /// Learns what the label of `taken` earned for `x`: whether it was right, or, for learners that take
+    /// [rewards](BanditLearner::takes_rewards), any reward. May come late and out of order; importance weights are those
+    /// of the decision. For other learners a reward below 1 is wrong.
     ///
     /// # Panics
     /// If dimensions do not match: a programmer error. Decisions from outside are checked by [`Decision::check`].
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool);
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward);
 
     /// Rounds learnt so far.
     fn rounds(&self) -> u64;

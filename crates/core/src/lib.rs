@@ -73,7 +73,7 @@ pub use algorithm::{Algorithm, AnyModel, BanditModel, Model};
 pub use example::{Features, Label, Target};
 pub use learner::{BanditLearner, ExpertLearner, OnlineLearner, Predictor};
 pub use param::{ParamError, Value, Values};
-pub use prediction::{Decision, Prediction};
+pub use prediction::{Decision, Prediction, Reward};
 pub use problem::Problem;
 pub use registry::{ALGORITHMS, find};
 

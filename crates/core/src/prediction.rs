@@ -144,6 +144,50 @@ pub fn draw(probabilities: &[f64], uniform: f64) -> Label {
     Label::from(last)
 }
 
+/// What a played label earned: 1 if it was right, 0 if it was wrong, or a number between.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Reward(f64);
+
+impl Reward {
+    /// The label was right.
+    pub const RIGHT: Self = Self(1.0);
+
+    /// The label was wrong.
+    pub const WRONG: Self = Self(0.0);
+
+    /// The reward `value`, if it is in [0, 1].
+    pub fn new(value: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&value).then_some(Self(value))
+    }
+
+    /// The reward of `cost` between `least` and `most`: 1 for `least`, 0 for `most`. `None` outside, and where `least` < `most`
+    /// fails.
+    pub fn of_cost(cost: f64, least: f64, most: f64) -> Option<Self> {
+        (least < most).then(|| Self::new((most - cost) / (most - least)))?
+    }
+
+    /// The number.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+
+    /// Whether it is 1.
+    pub fn is_right(self) -> bool {
+        self.0 == 1.0
+    }
+
+    /// Whether it is 0 or 1: all that learners of right and wrong can be told.
+    pub fn is_verdict(self) -> bool {
+        self.0 == 0.0 || self.0 == 1.0
+    }
+}
+
+impl From<bool> for Reward {
+    fn from(right: bool) -> Self {
+        if right { Self::RIGHT } else { Self::WRONG }
+    }
+}
+
 /// A round under bandit feedback, as plain data: log it, store it, send it, learn from it later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -167,9 +211,28 @@ pub struct Decision {
     /// The distribution $q_t$ that exploration was mixed into, for learners whose $q_t$ is not all on
     /// `greedy`; else empty.
     pub forecast: Vec<f64>,
+    /// The labels that could be played, strictly increasing; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<u32>,
     /// Room for the learner's `predict`, and what its `learn` can reuse. Never needed to learn.
     #[serde(skip)]
-    pub(crate) work: Prediction,
+    pub(crate) work: Work,
+}
+
+/// By-products of a decision, which its copies do not carry: a decision that waits for feedback is small.
+#[derive(Debug, Default)]
+pub(crate) struct Work(pub(crate) Prediction);
+
+impl Clone for Work {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Work {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Why a learner cannot learn from a decision, in one sentence.
@@ -204,6 +267,14 @@ impl Decision {
         if self.round == 0 {
             return refuse("round", &self.round, "at least 1".to_owned());
         }
+        let increasing = self.offered.is_sorted_by(|a, b| a < b);
+        if !increasing || self.offered.last().is_some_and(|last| *last as usize >= classes) {
+            let need = format!("strictly increasing classes from 0 to {}", classes - 1);
+            return refuse("offered", &format!("{:?}", self.offered), need);
+        }
+        if !self.offered.is_empty() && self.offered.binary_search(&self.label).is_err() {
+            return refuse("label", &self.label, "one of those on offer".to_owned());
+        }
         let lists = [
             ("scores", &self.scores, f64::NEG_INFINITY),
             ("distribution", &self.distribution, 0.0),
@@ -230,6 +301,7 @@ impl Decision {
         self.scores.resize(classes, 0.0);
         self.distribution.resize(classes, 0.0);
         self.forecast.clear();
+        self.offered.clear();
     }
 
     /// Plays the best score, but with probability `rate` a uniformly random class.
@@ -249,6 +321,28 @@ impl Decision {
         for (p, q) in self.distribution.iter_mut().zip(&self.forecast) {
             *p = (1.0 - rate) * q + uniform;
         }
+    }
+
+    /// Says which labels could be played; `None`: all.
+    pub(crate) fn offer(&mut self, offered: Option<&[u32]>) {
+        self.offered.clear();
+        self.offered.extend_from_slice(offered.unwrap_or_default());
+    }
+
+    /// Says that `best` is the greedy label, and how much of the distribution is uniform play of the labels on offer.
+    pub(crate) fn explores_around(&mut self, best: usize) {
+        self.greedy = Label::from(best).0;
+        let labels = crate::kernel::inverse_gap::indices(
+            self.distribution.len(),
+            Some(&self.offered[..]).filter(|offered| !offered.is_empty()),
+        );
+        let least = labels.map(|label| self.distribution[label]).fold(1.0, f64::min);
+        self.exploration = (self.choices() as f64 * least).clamp(0.0, 1.0);
+    }
+
+    /// How many labels could be played.
+    pub fn choices(&self) -> usize {
+        if self.offered.is_empty() { self.distribution.len() } else { self.offered.len() }
     }
 
     /// Draws the label from the distribution by `uniform` in [0, 1).

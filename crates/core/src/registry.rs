@@ -1,14 +1,18 @@
 //! The one list of algorithms. The command line, help, tables, bindings and law tests all read it.
 
 use crate::algorithm::{About, Algorithm, AnyModel, BanditModel, ExpertModel, Model, check_problem};
+use crate::bandit::auto::BanditAuto;
 use crate::bandit::banditron::Banditron;
 use crate::bandit::confidit::{Confidit, DiagonalRidge, FullRidge};
 use crate::bandit::exp4::Exp4;
+use crate::bandit::fastcb::FastCb;
 use crate::bandit::gaptron::BanditGaptron;
 use crate::bandit::newtron::Newtron;
+use crate::bandit::offers::Offers;
 use crate::bandit::reduction::BanditReduction;
 use crate::bandit::soba::Soba;
 use crate::bandit::soba_reduction::SobaReduction;
+use crate::bandit::squarecb::SquareCb;
 use crate::boosting::adaboost_olm::AdaBoostOlm;
 use crate::experts::abstention::AdaHedgeAbstain;
 use crate::experts::adahedge::AdaHedge;
@@ -37,7 +41,7 @@ use crate::state::State;
 
 /// Every algorithm, in the order in which people are shown them.
 pub static ALGORITHMS: &[Entry] = &[
-    Entry::full::<Auto>(),
+    Entry::either::<Auto, BanditAuto>(),
     Entry::full::<Folklore>(),
     Entry::full::<FolkloreDiag>(),
     Entry::full::<Aioli>(),
@@ -88,6 +92,9 @@ pub static ALGORITHMS: &[Entry] = &[
         "exploration=0.3",
         "on 2,000 rows of segment every label is drawn at random and 0.85 are wrong, and 0.66 with it",
     ),
+    Entry::bandit::<SquareCb>(),
+    Entry::bandit::<FastCb>(),
+    Entry::bandit::<Offers>(),
     Entry::bandit::<Exp4>(),
     Entry::full::<AdaBoostOlm>(),
     Entry::experts::<AdaHedge>(),

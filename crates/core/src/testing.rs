@@ -94,7 +94,7 @@ impl<L: BanditLearner + Clone> Outcomes<L> {
             decision.label = label as u32;
             decision.probability = decision.distribution[label];
             let mut after = learner.clone();
-            after.learn(x, &decision, label == y);
+            after.learn(x, &decision, (label == y).into());
             for ((sum, after), before) in expected.iter_mut().zip(measure(&after)).zip(&before) {
                 *sum += decision.probability * (after - before);
             }

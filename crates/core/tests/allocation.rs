@@ -124,7 +124,10 @@ fn bandit_rounds_allocate_nothing() {
     {
         for late in [false, true] {
             let problem = Problem::new(3, 16).with_radius(1.0).with_horizon(1000);
-            let mut learner = entry.make_bandit(&Values::new(), problem, 0).expect("defaults are valid");
+            // Trees keep rows.
+            let few = ("members".to_owned(), noregret::param::Value::from("labels+pairs+shared@0.1"));
+            let values: Values = entry.param("members").map(|_| few).into_iter().collect();
+            let mut learner = entry.make_bandit(&values, problem, 0).expect("defaults are valid");
             let rounds = support::stream(3, 16, 1, 60);
             let mut uniforms = Rng::new(1, 0);
             let mut decisions = [Decision::default(), Decision::default()];
@@ -133,11 +136,11 @@ fn bandit_rounds_allocate_nothing() {
                     for (round, taken) in pair.iter().zip(&mut decisions) {
                         learner.act(round.dense(), &mut uniforms, taken);
                         if !late {
-                            learner.learn(round.sparse(), taken, taken.label as usize == round.class());
+                            learner.learn(round.sparse(), taken, (taken.label as usize == round.class()).into());
                         }
                     }
                     for (round, taken) in pair.iter().zip(&decisions).rev().filter(|_| late) {
-                        learner.learn(round.dense(), taken, taken.label as usize == round.class());
+                        learner.learn(round.dense(), taken, (taken.label as usize == round.class()).into());
                     }
                 }
             };

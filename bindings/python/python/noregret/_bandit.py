@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from . import _arrays, _core
 from ._arrays import Floats
@@ -18,8 +21,8 @@ _B = TypeVar("_B", bound="Bandit")
 class Decision(NamedTuple):
     """A label that was played, and how to speak of it later."""
 
-    label: int
-    """The class that was played."""
+    label: int | str
+    """The class that was played: its name where the bandit was given names, else its number."""
     probability: float
     """The probability with which it was played, in (0, 1]."""
     id: int
@@ -93,7 +96,7 @@ class Bandit(Model[_core.Bandit]):
 
     def __init__(
         self,
-        name: str,
+        name: str = "auto",
         *,
         features: int,
         classes: int | None = None,
@@ -127,6 +130,8 @@ class Bandit(Model[_core.Bandit]):
             exploration_floor=exploration_floor,
         )
         self._index = None
+        if warning := self._core.warning():
+            warnings.warn(warning, stacklevel=2)
 
     @property
     def waiting(self) -> list[int | str]:
@@ -140,14 +145,32 @@ class Bandit(Model[_core.Bandit]):
         The decision waits until `feedback` or `forget` is called with its id. Raises ValueError or TypeError for a row that
         the learner cannot learn from; nothing is played then. Raises OSError if a log is written and the decision cannot be.
         """
-        return Decision(*self._core.decide(_arrays.row(x)))
+        label, name, probability, id = self._core.decide(_arrays.row(x))
+        return Decision(label if name is None else name, probability, id)
 
-    def feedback(self, id: int | str, correct: bool) -> None:
-        """Learns whether the label of decision `id` was right: late, out of order, or never.
+    def feedback(self, id: int | str, correct: bool | None = None, *, reward: float | None = None) -> None:
+        """Learns what the label of decision `id` earned: late, out of order, or never.
 
-        Raises KeyError if no such decision waits, OSError if a log is written and this cannot be; nothing is learnt then.
+        Parameters
+        ----------
+        correct
+            Whether the label was right: True or False, and nothing that merely looks like it.
+        reward
+            In its place, a number from 0 (wrong) to 1 (right), for learners that learn from rewards: `auto`, `squarecb`,
+            `fastcb` and `offers`.
+
+        Raises TypeError or ValueError for anything else, KeyError if no such decision waits, OSError if a log is written and
+        this cannot be; nothing is learnt then.
         """
-        self._core.feedback(str(id), bool(correct))
+        if (correct is None) == (reward is None):
+            raise TypeError("either correct, True or False, or reward, from 0 to 1, was needed; forget(id) is for decisions that nobody will answer")
+        if reward is None:
+            if not isinstance(correct, (bool, np.bool_)):
+                raise TypeError(f"correct = {correct!r}: must be True or False; for a number from 0 to 1 there is reward=")
+            reward = float(correct)
+        elif isinstance(reward, (bool, np.bool_)) or not isinstance(reward, (int, float, np.integer, np.floating)):
+            raise TypeError(f"reward = {reward!r}: must be a number from 0 to 1")
+        self._core.feedback(str(id), float(reward))
 
     def forget(self, id: int | str) -> None:
         """Lets go of decision `id`: nobody will ever say. Raises what `feedback` does."""

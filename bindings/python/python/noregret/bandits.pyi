@@ -7,10 +7,19 @@ from typing import Literal
 from ._bandit import Bandit
 
 __all__ = [
-    "BanditReduction", "Banditron", "Confidit", "ConfiditDiag", "Exp4", "GaptronHinge", "GaptronLogistic",
-    "GaptronSmooth", "Newtron", "Pnewtron", "Soba", "SobaDiag", "SobaReduction"
+    "Auto", "BanditReduction", "Banditron", "Confidit", "ConfiditDiag", "Exp4", "Fastcb", "GaptronHinge",
+    "GaptronLogistic", "GaptronSmooth", "Newtron", "Offers", "Pnewtron", "Soba", "SobaDiag", "SobaReduction",
+    "Squarecb"
 ]
 
+class Auto(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, budget: float | None = None,
+        members: str | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
+        scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
+        exploration_floor: float = 0.0,
+    ) -> None: ...
 class BanditReduction(Bandit):
     def __init__(
         self, *, features: int, classes: int | None = None, base: str | None = None,
@@ -50,6 +59,15 @@ class Exp4(Bandit):
         sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
         most_waiting: int = 1000000, exploration_floor: float = 0.0,
     ) -> None: ...
+class Fastcb(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, oracle: str | None = None,
+        schedule: Literal["certificate", "printed", "root"] | None = None, factor: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        **nested: float | int | str | bool | None,
+    ) -> None: ...
 class GaptronHinge(Bandit):
     def __init__(
         self, *, features: int, classes: int | None = None, rate: float | None = None,
@@ -83,6 +101,13 @@ class Newtron(Bandit):
         horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
         sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
         most_waiting: int = 1000000, exploration_floor: float = 0.0,
+    ) -> None: ...
+class Offers(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, width: int | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
     ) -> None: ...
 class Pnewtron(Bandit):
     def __init__(
@@ -118,4 +143,13 @@ class SobaReduction(Bandit):
         seed: int = 0, scale: str = "none", intercept: bool = False, sparse: bool = False,
         labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
         exploration_floor: float = 0.0,
+    ) -> None: ...
+class Squarecb(Bandit):
+    def __init__(
+        self, *, features: int, classes: int | None = None, oracle: str | None = None,
+        schedule: Literal["certificate", "printed", "root"] | None = None, factor: float | None = None,
+        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str = "none",
+        intercept: bool = False, sparse: bool = False, labels: Sequence[str] | None = None,
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        **nested: float | int | str | bool | None,
     ) -> None: ...

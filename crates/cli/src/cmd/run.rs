@@ -18,7 +18,7 @@ use noregret_stream::Stop;
 use noregret_stream::decisions::file::{LogFile, LogFileError};
 use noregret_stream::decisions::log::{LogWriter, Start};
 use noregret_stream::encode::examples::{Examples, ReadExamples};
-use noregret_stream::run::bandit::{Journal, Play, run_bandit_on};
+use noregret_stream::run::bandit::{Journal, Play, run_bandit_on, warning};
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::standing::{Standing, set_rows_read};
@@ -101,6 +101,11 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     if stream.mode == Mode::Table {
         for (subject, sentence) in &decisions {
             note(format_args!("{subject:>9}  {sentence}"));
+        }
+        if let AnyModel::Bandit(learner) = &learner
+            && let Some(warning) = warning(learner.as_ref())
+        {
+            note(format_args!("  warning  {warning}"));
         }
     }
     let size = reader.size();

@@ -155,7 +155,7 @@ impl Player for Bandit {
         let label = Label(decision.label);
         let correct = target.truth == Truth::Class(label);
         print(out, t, &decision.scores, &decision.distribution, "", Some(label), f64::from(!correct));
-        learner.learn(x, decision, correct);
+        learner.learn(x, decision, correct.into());
         Ok(())
     }
 }

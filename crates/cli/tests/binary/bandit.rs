@@ -33,6 +33,29 @@ fn gaptron_hears_what_it_is_told() {
     assert_eq!((full_mode, bandit_mode), ("full".into(), "bandit".into()));
 }
 
+/// Nothing is named, nothing is chosen: auto plays, and explores by itself.
+#[test]
+fn auto_is_the_default_of_bandit_feedback() {
+    let folder = folder();
+    let summary = folder.summary("a.svm --limit 600 --feedback bandit --set members=labels+shared@0.1");
+    assert_eq!((&summary["learner"], &summary["resolved_parameters"]["mode"]), (&"auto".into(), &"bandit".into()));
+    // Of 9 classes; whoever knows nothing errs in 8 of 9 rounds.
+    let error = summary["error_rate"].as_f64().expect("a rate");
+    assert!(error < 0.5 && summary.get("log_loss").is_none(), "{summary}");
+}
+
+/// A theorem's rate that leaves next to nothing of what was learnt is said before the first row.
+#[test]
+fn play_that_is_mostly_random_is_warned_of() {
+    let folder = folder();
+    let said = |rate: &str| {
+        let run = folder.run(&format!("run a.svm --learner soba --set exploration={rate}"));
+        run.succeeded().stderr
+    };
+    assert!(said("0.75").contains("warning  soba plays a uniformly random label in 75 % of the rounds"));
+    assert!(!said("0.25").contains("warning"));
+}
+
 #[test]
 fn the_same_seed_plays_the_same_labels_and_late_feedback_costs() {
     let folder = folder();
@@ -50,8 +73,8 @@ fn what_does_not_fit_the_feedback_is_refused() {
     let folder = folder();
     for (arguments, sentence) in [
         (
-            "--feedback bandit",
-            "--feedback bandit: auto learns from the label; `noregret list` shows who learns from right or wrong",
+            "--learner ogd --feedback bandit",
+            "--feedback bandit: ogd learns from the label; without --learner, auto learns from right or wrong, and `noregret list` shows who else does",
         ),
         (
             "--learner soba --feedback full",

@@ -17,6 +17,10 @@ const LEARNERS: &[&str] = &[
     "bandit-reduction --set exploration=0.3 --set base=ogd",
     "bandit-reduction --set exploration=0.3 --set base=gaf --set base.samples=4",
     "exp4 --set policies=20",
+    "squarecb",
+    "fastcb --set schedule=root",
+    "offers",
+    "auto --feedback bandit --set members=labels+pairs+shared@0.1",
     "gaptron-hinge --feedback bandit",
     "gaptron-logistic --feedback bandit --set exploration=0.2 --set rate=0.1",
 ];

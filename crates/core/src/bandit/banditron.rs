@@ -49,7 +49,7 @@ use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::loss::hinge::hinge;
 use crate::param::{ParamError, fraction};
 use crate::params;
-use crate::prediction::Decision;
+use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
@@ -122,11 +122,11 @@ impl BanditLearner for Banditron {
         out.explore_greedily(self.exploration); // eq. (1)
     }
 
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
         self.step.fill(0.0);
         self.step[taken.greedy as usize] -= 1.0;
-        if correct {
+        if reward.is_right() {
             self.step[taken.label as usize] += 1.0 / taken.probability;
         }
         let scores = (taken.round == self.rounds).then_some(&taken.scores[..]);
@@ -186,11 +186,11 @@ mod tests {
         learner.predict(x, &mut at);
         at.draw(0.9);
         assert_eq!((at.greedy, at.label, at.probability, at.round), (0, 1, 0.25, 1));
-        learner.learn(x, &at, true);
+        learner.learn(x, &at, true.into());
         learner.predict(x, &mut at);
         assert_eq!((&at.scores[..], &at.distribution[..]), (&[-1.0, 4.0][..], &[0.25, 0.75][..]));
         at.draw(0.5);
-        learner.learn(x, &at, false);
+        learner.learn(x, &at, false.into());
         learner.predict(x, &mut at);
         assert_eq!((&at.scores[..], at.round), (&[-1.0, 3.0][..], 3));
     }

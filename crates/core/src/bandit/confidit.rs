@@ -48,7 +48,7 @@ use crate::kernel::vector::axpy;
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::param::{ParamError, non_negative};
 use crate::params;
-use crate::prediction::Decision;
+use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
@@ -230,17 +230,17 @@ impl<R: Ridge> BanditLearner for Confidit<R> {
 
     fn predict(&self, x: Features<'_>, out: &mut Decision) {
         out.start(self.problem.classes, self.rounds + 1);
-        out.work.scratch.resize(self.problem.features, 0.0);
+        out.work.0.scratch.resize(self.problem.features, 0.0);
         for (score, model) in out.scores.iter_mut().zip(&self.models) {
-            let (margin, square) = model.margin(x, &mut out.work.scratch);
+            let (margin, square) = model.margin(x, &mut out.work.0.scratch);
             *score = margin + (self.width * square).sqrt();
         }
         out.explore_greedily(0.0); // eq. (1)
     }
 
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
-        let target = if correct { 1.0 } else { -1.0 };
+        let target = if reward.is_right() { 1.0 } else { -1.0 };
         self.models[taken.label as usize].learn(x, target, &mut self.room); // eq. (2)
     }
 
@@ -289,7 +289,7 @@ mod tests {
                 at.draw(0.99);
                 at.scores.iter().zip(want).for_each(|(got, want)| assert_close(*got, want, 1e-14, "bound"));
                 assert_eq!((at.label, at.probability, at.exploration), (label, 1.0, 0.0));
-                learner.learn(x, &at, correct);
+                learner.learn(x, &at, correct.into());
             }
         }
         check::<FullRidge>();

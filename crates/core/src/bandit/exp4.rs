@@ -43,7 +43,7 @@ use crate::guarantee::{Guarantee, reference_norm};
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::param::{ParamError, fraction, positive};
 use crate::params;
-use crate::prediction::Decision;
+use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::state::{State, Tensor};
@@ -178,9 +178,9 @@ impl BanditLearner for Exp4 {
         out.explore_forecast(self.exploration); // eq. (1)
     }
 
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
-        if correct {
+        if reward.is_right() {
             return;
         }
         let mut losses = std::mem::take(&mut self.losses);
@@ -247,7 +247,7 @@ mod tests {
             learner.predict(x, &mut at);
             at.draw((t as f64 * 0.618_033_988_749).fract());
             wrong += 1.0 - at.distribution[y];
-            learner.learn(x, &at, at.label as usize == y);
+            learner.learn(x, &at, (at.label as usize == y).into());
         }
         assert_eq!(learner.losses[3], 0.0);
         assert!(wrong <= (2.0 * 3.0 * 3000.0 * 7f64.ln()).sqrt(), "{wrong}");

@@ -63,7 +63,7 @@ use crate::kernel::exploration::Exploration;
 use crate::kernel::weights::Weights;
 use crate::learner::BanditLearner;
 use crate::param::{ParamError, positive};
-use crate::prediction::Decision;
+use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
@@ -199,7 +199,7 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
         out.exploration = exploration;
     }
 
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
         self.explored += taken.exploration;
         if self.rate.is_none() {
@@ -212,7 +212,7 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
         }
         self.largest = self.largest.max(x.norm_squared().sqrt());
         // The gradient at a row of zeros is 0, and before any other row there is no rate.
-        if !correct || x.norm_squared() == 0.0 {
+        if !reward.is_right() || x.norm_squared() == 0.0 {
             return;
         }
         L::SURROGATE.gradient(&taken.scores, taken.label as usize, &mut self.step);
@@ -300,13 +300,13 @@ mod tests {
             learner.predict(x, &mut at);
             assert_eq!(at.distribution, [0.5, 0.5]);
             (at.label, at.probability) = (wrong, 0.5);
-            learner.learn(x, &at, false);
+            learner.learn(x, &at, false.into());
             learner.predict(x, &mut at);
             assert_eq!(at.scores, [0.0; 2]);
             if right == 0 {
                 (at.label, at.probability) = (0, 0.5);
                 let mut taught = learner.clone();
-                taught.learn(x, &at, true);
+                taught.learn(x, &at, true.into());
                 taught.predict(x, &mut at);
                 assert_eq!(at.scores, [0.125, -0.125]);
                 assert_eq!(at.distribution, [1.0 - 9.0 / 32.0, 9.0 / 32.0]);
@@ -361,7 +361,7 @@ mod tests {
                 let x = Features::Dense(&row);
                 learner.predict(x, &mut at);
                 at.draw((t as f64 * 0.618).fract());
-                learner.learn(x, &at, at.label == u32::from(row[0] > 0.0));
+                learner.learn(x, &at, (at.label == u32::from(row[0] > 0.0)).into());
                 let allowed = L::SURROGATE.bandit_rate(3, largest, learner.norm, at.exploration);
                 assert!(learner.rate() <= allowed * (1.0 + 1e-9) && learner.rate() <= last);
                 last = learner.rate();

@@ -9,9 +9,11 @@
 //!
 //! | learner | learns from wrong guesses | late feedback |
 //! |---|---|---|
+//! | `auto` with `mode = bandit` | yes | as if the row came when it is heard; exploration by the probabilities of the decision |
 //! | `banditron` | yes | takes the row from the class that was greedy at the decision |
 //! | `confidit`, `confidit-diag` | yes | updates the class that was played |
 //! | `bandit-reduction` | no | explore coin, scores and forecast of the decision: as exact as the base learner's own |
+//! | `offers`, `squarecb`, `fastcb` | yes | as if the row came when it is heard |
 //! | `exp4` | yes | weighted by the probability of the decision; policies do not change |
 //! | `soba-reduction` | no | margin of the current weights against the class that was greedy at the decision |
 //! | `soba`, `soba-diag` | no | $\bar y$, $m$ and $z$ with the current weights; $\sum n m \ge 0$ stays true |
@@ -19,16 +21,23 @@
 //! | `newtron`, `pnewtron` | yes | $q$ and $p$ of the decision, centred at the current weights |
 //!
 //! Classes and features may be added ([`grow`](crate::learner::BanditLearner::grow)) to `banditron`, `soba`,
-//! `soba-diag`, `gaptron-*`, and to `bandit-reduction` where its base can. The others decline.
+//! `soba-diag`, `gaptron-*`, and to `bandit-reduction`, `squarecb` and `fastcb` where their base or oracle can.
+//! The others decline.
 //!
 //! A round is counted when it is learnt. Where wrong guesses teach nothing, a message that is lost equals a
 //! wrong guess, except that adaptive exploration does not count the round.
 
+pub mod auto;
 pub mod banditron;
 pub mod confidit;
 pub mod exp4;
+pub mod fastcb;
 pub mod gaptron;
 pub mod newtron;
+pub mod oracle;
+pub mod offers;
 pub mod reduction;
+mod scales;
 pub mod soba;
 pub mod soba_reduction;
+pub mod squarecb;

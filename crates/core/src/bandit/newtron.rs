@@ -56,7 +56,7 @@ use crate::kernel::softmax::softmax;
 use crate::kernel::vector::dot;
 use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::param::{ParamError, fraction, non_negative, positive};
-use crate::prediction::Decision;
+use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::rng::Uniforms;
 use crate::state::{State, Tensor};
@@ -210,11 +210,11 @@ impl<L: Leader> BanditLearner for Newtron<L> {
         }
     }
 
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
         let (label, k) = (taken.label as usize, self.problem.classes as f64);
         let (q, p) = (taken.forecast[label], taken.probability);
-        let (size, kappa) = if correct { (-(1.0 - q) / p, p) } else { (q / p, 1.0) };
+        let (size, kappa) = if reward.is_right() { (-(1.0 - q) / p, p) } else { (q / p, 1.0) };
         self.coefficients.fill(-size / k);
         self.coefficients[label] += size; // eq. (2)
         let scores = if taken.round == self.rounds {
@@ -299,7 +299,7 @@ mod tests {
                 learner.predict(Features::Dense(&[1.0]), &mut at);
                 at.draw(0.0);
                 assert_eq!((at.label, at.probability), (0, 0.5));
-                learner.learn(Features::Dense(&[1.0]), &at, correct);
+                learner.learn(Features::Dense(&[1.0]), &at, correct.into());
                 learner.predict(Features::Dense(&[1.0]), &mut at);
                 at.scores.iter().zip([w, -w]).for_each(|(got, w)| assert_close(*got, w, 1e-14, "score"));
             }

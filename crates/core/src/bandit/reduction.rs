@@ -47,7 +47,7 @@ use crate::example::{Features, Target};
 use crate::guarantee::{Ball, Guarantee, MistakeBound, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, Feedback};
 use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, read};
-use crate::prediction::{Decision, Prediction};
+use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::registry::{self, Entry};
 use crate::rng::Uniforms;
@@ -229,12 +229,12 @@ impl BanditLearner for BanditReduction {
 
     fn predict(&self, x: Features<'_>, out: &mut Decision) {
         out.start(self.problem().classes, self.rounds + 1);
-        if out.work.scores.len() != out.scores.len() {
-            out.work = self.base.prediction();
+        if out.work.0.scores.len() != out.scores.len() {
+            out.work.0 = self.base.prediction();
         }
-        self.base.predict(x, &mut out.work);
-        out.scores.copy_from_slice(&out.work.scores);
-        out.forecast.extend_from_slice(&out.work.probabilities);
+        self.base.predict(x, &mut out.work.0);
+        out.scores.copy_from_slice(&out.work.0.scores);
+        out.forecast.extend_from_slice(&out.work.0.probabilities);
         out.explore_forecast(self.exploration);
     }
 
@@ -243,9 +243,9 @@ impl BanditLearner for BanditReduction {
         out.toss_and_draw(coin, uniforms.uniform()); // eq. (1)
     }
 
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
-        if correct && taken.explored == Some(true) {
+        if reward.is_right() && taken.explored == Some(true) {
             self.at.scores.clone_from(&taken.scores);
             self.at.probabilities.clone_from(&taken.forecast);
             self.base.update(x, Target::class(taken.label as usize), &self.at); // eq. (2)
@@ -359,7 +359,7 @@ mod tests {
             assert_eq!(at.explored, round["explored"].as_bool(), "round {}", t + 1);
             assert_eq!(at.label as usize, count(&round["played"]), "round {}", t + 1);
             let correct = at.label as usize == count(&reference["y"][t]);
-            learner.learn(Features::Dense(&row), &at, correct);
+            learner.learn(Features::Dense(&row), &at, correct.into());
             updates += u32::from(correct && at.explored == Some(true));
         }
         assert!(updates >= 10, "{updates}");
@@ -385,7 +385,7 @@ mod tests {
                 assert_close(*a, *b, 1e-12, "score");
             }
             let correct = t % 3 != 0;
-            learner.learn(x, &at, correct);
+            learner.learn(x, &at, correct.into());
             if correct && t % 2 == 0 {
                 alone.update(x, Target::class(at.label as usize), &prediction);
             }

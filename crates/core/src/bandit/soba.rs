@@ -59,7 +59,7 @@ use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::loss::hinge::{eta_loss, hinge};
 use crate::param::{ParamError, positive};
 use crate::params;
-use crate::prediction::Decision;
+use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
@@ -191,9 +191,9 @@ impl<M: SobaVariant> BanditLearner for Soba<M> {
         out.explore_greedily(self.rate(self.rounds + 1)); // eq. (1)
     }
 
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
-        if !correct {
+        if !reward.is_right() {
             return;
         }
         let scores = if taken.round == self.rounds {
@@ -281,7 +281,7 @@ mod tests {
             if (t + 1) % (delay + 1) == 0 {
                 while let Some((x, taken, y)) = pending.pop() {
                     let updates = learner.model().updates();
-                    learner.learn(Features::Dense(&x), &taken, taken.label as usize == y);
+                    learner.learn(Features::Dense(&x), &taken, (taken.label as usize == y).into());
                     check(&learner, &x, &taken, y, learner.model().updates() - updates);
                 }
             }
@@ -368,7 +368,7 @@ mod tests {
             for label in 0..k {
                 (at.label, at.probability) = (label as u32, at.distribution[label]);
                 let mut after = learner.clone();
-                after.learn(Features::Dense(&x), &at, label == y);
+                after.learn(Features::Dense(&x), &at, (label == y).into());
                 // z'A⁻¹z = 2/(ap), and n z'A_t⁻¹z = S/(1 + S).
                 let s = after.model().quadratics();
                 expected += at.probability * (s / (1.0 - s));

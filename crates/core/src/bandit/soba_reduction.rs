@@ -55,7 +55,7 @@ use crate::learner::{Accepts, BanditLearner, Classes};
 use crate::loss::hinge::eta_loss;
 use crate::param::{ParamError, fraction, positive};
 use crate::params;
-use crate::prediction::Decision;
+use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
@@ -172,10 +172,10 @@ impl BanditLearner for SobaReduction {
         out.explore_greedily(self.exploration); // eq. (1)
     }
 
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, correct: bool) {
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
         let (label, greedy) = (taken.label as usize, taken.greedy as usize);
-        if !correct || label == greedy {
+        if !reward.is_right() || label == greedy {
             return;
         }
         let between = |numbers: &[f64]| {
@@ -256,13 +256,13 @@ mod tests {
             for (label, correct) in [(0, false), (1, false), (0, true), (1, true)] {
                 (at.label, at.probability) = (label, 0.5);
                 let mut taught = learner.clone();
-                taught.learn(x, &at, correct);
+                taught.learn(x, &at, correct.into());
                 let mut after = Decision::default();
                 taught.predict(x, &mut after);
                 let want = if label == 1 && correct { [-w, w] } else { [0.0, 0.0] };
                 after.scores.iter().zip(want).for_each(|(got, w)| assert_close(*got, w, 1e-13, "score"));
             }
-            learner.learn(x, &at, true);
+            learner.learn(x, &at, true.into());
             assert_eq!(learner.rounds(), 1);
         }
     }

@@ -284,14 +284,14 @@ impl LowRankInverse {
         // U's memory read as a d x (q r) matrix.
         let mut e = vec![0.0; q * used * count];
         let slabs = columns(&self.buffer, d, q * used).transpose();
-        product(columns_mut(&mut e, q * used, count), Into::Replace, 1.0, slabs, columns(rows, d, count));
+        product(columns_mut(&mut e, q * used, count), Store::Replace, 1.0, slabs, columns(rows, d, count));
         let u = columns(&self.buffer, n, used);
         let mut own = vec![0.0; used * count];
         for block in 0..q {
             let entries = e.iter().skip(block).step_by(q);
             own.iter_mut().zip(entries).for_each(|(own, e)| *own = *e);
             let y = part_mut(&mut out[block * n..], q * n, n, count);
-            product(y, Into::Add, -1.0, u, columns(&own, used, count));
+            product(y, Store::Add, -1.0, u, columns(&own, used, count));
         }
     }
 

@@ -8,6 +8,7 @@ pub mod diagonal_fixed_point;
 pub mod expected_softmax;
 pub mod exploration;
 pub mod fixed_point;
+pub mod inverse_gap;
 pub(crate) mod linalg;
 pub mod lowrank_inverse;
 pub mod newton_step;

@@ -83,7 +83,7 @@ fn play(learner: &mut dyn BanditLearner, labels: Labels, seed: u64) -> Run {
         };
         run.expected_mistakes += 1.0 - at.distribution[y];
         run.exploration += at.exploration;
-        learner.learn(Features::Dense(&x), &at, at.label as usize == y);
+        learner.learn(Features::Dense(&x), &at, (at.label as usize == y).into());
         run.rows.push(x);
         run.labels.push(y);
     }

@@ -33,6 +33,10 @@ const CONTRACTS: &[Contract] = &[
     contract("confidit-diag", true, false, false),
     contract("bandit-reduction", false, true, true),
     contract("exp4", true, false, true),
+    contract("auto", true, false, false),
+    contract("squarecb", true, false, false),
+    contract("fastcb", true, false, false),
+    contract("offers", true, false, false),
 ];
 
 const fn contract(learner: &'static str, wrong: bool, coin: bool, forecast: bool) -> Contract {
@@ -61,7 +65,11 @@ fn every_learner_keeps_its_contract() {
         let said = line.split('|').nth(2).expect("a column").trim();
         assert_eq!(said, if contract.wrong { "yes" } else { "no" }, "{name}: the documentation");
 
-        let values = [("exploration", Value::Float(0.3)), ("base", Value::from("ogd"))];
+        let values = [
+            ("exploration", Value::Float(0.3)),
+            ("base", Value::from("ogd")),
+            ("members", Value::from(crate::support::FEW_MEMBERS)),
+        ];
         let values = values.into_iter().filter(|(name, _)| entry.param(name).is_some());
         let case = Case {
             entry,
@@ -85,7 +93,7 @@ fn every_learner_keeps_its_contract() {
             };
             let before = scores(learner.as_ref());
             let mut told = learner.boxed_clone();
-            told.learn(round.dense(), &taken, false);
+            told.learn(round.dense(), &taken, false.into());
             taught += u32::from(scores(told.as_ref()) != before);
         }
         assert_eq!(taught > 0, contract.wrong, "{name}: wrong guesses changed {taught} of 40 predictions");
@@ -107,11 +115,11 @@ fn long_delays_are_survived() {
                 pending.push_back((round, taken));
                 if pending.len() > delay {
                     let (round, taken) = pending.pop_front().expect("just pushed");
-                    learner.learn(round.dense(), &taken, taken.label as usize == round.y);
+                    learner.learn(round.dense(), &taken, (taken.label as usize == round.y).into());
                 }
             }
             for (round, taken) in pending {
-                learner.learn(round.dense(), &taken, taken.label as usize == round.y);
+                learner.learn(round.dense(), &taken, (taken.label as usize == round.y).into());
             }
             assert_eq!(learner.rounds(), 300);
             case.play(learner.as_mut(), &rounds[..20]);
@@ -141,7 +149,7 @@ fn late_feedback_in_any_order_is_learnt_from() {
                     pending.reverse();
                 }
                 for (round, taken) in pending {
-                    learner.learn(round.sparse(), &taken, taken.label as usize == round.y);
+                    learner.learn(round.sparse(), &taken, (taken.label as usize == round.y).into());
                 }
             }
             assert_eq!(learner.rounds(), 120);
@@ -169,8 +177,8 @@ fn outgrown_by_products_are_not_used() {
                     let log = serde_json::to_string(&first).expect("plain data");
                     first = serde_json::from_str(&log).expect("just written");
                 }
-                learner.learn(pair[1].dense(), &second, second.label as usize == pair[1].y);
-                learner.learn(pair[0].dense(), &first, first.label as usize == pair[0].y);
+                learner.learn(pair[1].dense(), &second, (second.label as usize == pair[1].y).into());
+                learner.learn(pair[0].dense(), &first, (first.label as usize == pair[0].y).into());
                 decisions.extend([first, second]);
             }
             decisions
@@ -197,7 +205,7 @@ fn lost_feedback_of_wrong_guesses_costs_nothing() {
                 learner.act(round.dense(), &mut Rng::new(3, t as u64), &mut taken);
                 let correct = taken.label as usize == round.y;
                 if correct || !lossy {
-                    learner.learn(round.dense(), &taken, correct);
+                    learner.learn(round.dense(), &taken, correct.into());
                 }
                 scores.push(taken.scores);
             }

@@ -46,7 +46,7 @@ fn logged_decisions_teach_as_much() {
             let log = serde_json::to_string(&taken).expect("plain data");
             let logged: Decision = serde_json::from_str(&log).expect("just written");
             assert_eq!(log, serde_json::to_string(plain).expect("plain data"), "round {}", taken.round);
-            learner.learn(round.dense(), &logged, logged.label as usize == round.y);
+            learner.learn(round.dense(), &logged, (logged.label as usize == round.y).into());
         }
     });
 }
@@ -211,7 +211,10 @@ const GROWING: &[&str] = &[
     "banditron",
     "soba",
     "soba-diag",
+    "auto",
     "bandit-reduction",
+    "squarecb",
+    "fastcb",
     "gaptron-logistic",
     "gaptron-hinge",
     "gaptron-smooth",

@@ -14,6 +14,7 @@
 
 mod bounds;
 mod contract;
+mod inverse_gap;
 mod laws;
 mod support;
 mod tight;

@@ -96,7 +96,7 @@ fn play(learner: &mut dyn BanditLearner, stream: Stream, rounds: usize, seed: u6
         learner.act(Features::Dense(&x), &mut uniforms, &mut at);
         run.expected_mistakes += 1.0 - at.distribution[y];
         run.exploration += at.exploration;
-        learner.learn(Features::Dense(&x), &at, at.label as usize == y);
+        learner.learn(Features::Dense(&x), &at, (at.label as usize == y).into());
         run.margins.push(margin(&scores(&x), y).value);
     }
     run

@@ -94,7 +94,7 @@ fn learners_reproduce_their_references() {
                 }
             };
             check("probability", &at.distribution, &numbers(&round["p"]));
-            learner.learn(x, &at, f64::from(at.label) == number(&reference["y"][t]));
+            learner.learn(x, &at, (f64::from(at.label) == number(&reference["y"][t])).into());
             if !name.starts_with("confidit") {
                 // The scores of Confidit are optimistic, those of the reference are not.
                 learner.predict(x, &mut at);

@@ -10,7 +10,8 @@
 //!   `learner` what it was taken with. `x` names features, or is an array of all of them; a text is a category. `p` is the
 //!   whole distribution, in the order of the labels or by name; it may be missing, `probability` not unless `p` is there. If
 //!   `correct` (or `reward`, a number) is known at once, it stands here;
-//! - **feedback**: `{"id": "17", "correct": true}`, any time later, in any order; `null` says that nothing will ever come.
+//! - **feedback**: `{"id": "17", "correct": true}` or `{"id": "17", "reward": 0.7}`, any time later, in any order; `null` says
+//!   that nothing will ever come.
 //!
 //! The order of the lines is the order of events, so that replaying them ([`crate::decisions::replay`]) learns what was learnt, to the
 //! bit. A writer that dies leaves a log that is good up to its last whole line.
@@ -23,6 +24,7 @@ use noregret::param::Values;
 use noregret::prediction::Decision;
 use noregret::problem::Problem;
 use noregret::rng::Rng;
+use crate::decisions::pending::Verdict;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -127,6 +129,9 @@ pub struct LearnerPart {
     /// The distribution that exploration was mixed into.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forecast: Vec<f64>,
+    /// The labels that could be played, by number; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<u32>,
 }
 
 impl LearnerPart {
@@ -142,6 +147,7 @@ impl LearnerPart {
         taken.scores = self.scores;
         taken.distribution = distribution;
         taken.forecast = self.forecast;
+        taken.offered = self.offered;
         taken
     }
 }
@@ -184,12 +190,20 @@ struct OwnRef<'a> {
     scores: &'a [f64],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     forecast: &'a [f64],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    offered: &'a [u32],
 }
 
 #[derive(Serialize)]
 struct FeedbackLine<'a> {
     id: &'a str,
     correct: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct RewardLine<'a> {
+    id: &'a str,
+    reward: f64,
 }
 
 /// The features of a row: an array of all columns where they are numbered and most are there, else an object.
@@ -289,12 +303,18 @@ impl<W: Write> LogWriter<W> {
         if self.live { self.out.flush() } else { Ok(()) }
     }
 
-    /// Writes what was heard of the decision `id`; `None`: nothing ever will be.
+    /// Writes what was heard of the decision `id`: right, wrong, a reward between, or that nothing ever will be.
     ///
     /// # Errors
     /// What cannot be written.
-    pub fn heard_of(&mut self, id: &str, correct: Option<bool>) -> io::Result<()> {
-        self.write(&FeedbackLine { id, correct })
+    pub fn heard_of(&mut self, id: &str, verdict: Verdict) -> io::Result<()> {
+        match verdict {
+            Verdict::Never => self.write(&FeedbackLine { id, correct: None }),
+            Verdict::Earned(reward) if reward.is_verdict() => {
+                self.write(&FeedbackLine { id, correct: Some(reward.is_right()) })
+            }
+            Verdict::Earned(reward) => self.write(&RewardLine { id, reward: reward.value() }),
+        }
     }
 
     /// The output.
@@ -333,12 +353,13 @@ impl<W: Write> Journal for LogWriter<W> {
                 explored: taken.explored,
                 scores: &taken.scores,
                 forecast: &taken.forecast,
+                offered: &taken.offered,
             },
         })
     }
 
     fn heard(&mut self, round: u64, correct: bool) -> io::Result<()> {
-        self.heard_of(&round.to_string(), Some(correct))
+        self.heard_of(&round.to_string(), Some(correct).into())
     }
 }
 

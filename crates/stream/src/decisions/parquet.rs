@@ -30,6 +30,7 @@ const SCHEMA: &str = "message decisions {
     optional double probability;
     optional group p (LIST) { repeated group list { required double element; } }
     optional boolean correct;
+    optional double reward;
     optional group learner {
         required int32 label;
         required int64 round;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use noregret::example::Features;
 use noregret::learner::BanditLearner;
 use noregret::model::{Archive, ModelError};
-use noregret::prediction::Decision;
+use noregret::prediction::{Decision, Reward};
 use noregret::problem::Problem;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,11 @@ pub enum PendingError {
         "feedback for {0:?}, but no decision of this id waits for any: it was never taken, is answered, or was forgotten"
     )]
     Unknown(String),
+    /// A reward between 0 and 1, for a learner of right and wrong.
+    #[error(
+        "the reward {0} is neither right (1) nor wrong (0), and this learner learns from nothing else; `noregret list` shows who learns from rewards"
+    )]
+    Reward(String),
 }
 
 /// Whatever is kept of rounds until their feedback comes, by id. Memory is bounded: beyond `most`, the oldest is forgotten.
@@ -104,23 +109,48 @@ impl<T> Pending<T> {
 }
 
 /// What is heard of a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The label was right.
-    Right,
-    /// The label was wrong.
-    Wrong,
+    /// The label earned this.
+    Earned(Reward),
     /// No feedback will ever come.
     Never,
 }
 
+impl Verdict {
+    /// The label was right.
+    pub const RIGHT: Self = Verdict::Earned(Reward::RIGHT);
+
+    /// The label was wrong.
+    pub const WRONG: Self = Verdict::Earned(Reward::WRONG);
+
+    /// What a log says: a reward, or that nothing will ever be heard.
+    ///
+    /// # Errors
+    /// Rewards outside [0, 1].
+    pub fn of_log(reward: Option<f64>) -> Result<Self, String> {
+        let Some(reward) = reward else { return Ok(Verdict::Never) };
+        let need = || format!("the reward is {reward}; a number in [0, 1] was needed");
+        Reward::new(reward).map(Verdict::Earned).ok_or_else(need)
+    }
+
+    /// Checks that `learner` can learn from it.
+    ///
+    /// # Errors
+    /// If it is a reward between 0 and 1, and the learner takes right and wrong alone.
+    pub fn check<L: BanditLearner + ?Sized>(self, learner: &L) -> Result<(), PendingError> {
+        match self {
+            Verdict::Earned(reward) if !reward.is_verdict() && !learner.takes_rewards() => {
+                Err(PendingError::Reward(reward.value().to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl From<Option<bool>> for Verdict {
     fn from(correct: Option<bool>) -> Self {
-        match correct {
-            Some(true) => Verdict::Right,
-            Some(false) => Verdict::Wrong,
-            None => Verdict::Never,
-        }
+        correct.map_or(Verdict::Never, |correct| Verdict::Earned(correct.into()))
     }
 }
 
@@ -152,18 +182,17 @@ impl Decisions {
     /// Tells the learner what was heard of the decision `id`, which waits no longer.
     ///
     /// # Errors
-    /// If no decision of this id waits.
+    /// If no decision of this id waits, or the learner cannot learn from it; it waits on then.
     pub fn hear<L: BanditLearner + ?Sized>(
         &mut self,
         learner: &mut L,
         id: &str,
         verdict: Verdict,
     ) -> Result<(), PendingError> {
+        verdict.check(learner)?;
         let (example, taken) = self.0.take(id)?;
-        match verdict {
-            Verdict::Right => learner.learn(example.features(), &taken, true),
-            Verdict::Wrong => learner.learn(example.features(), &taken, false),
-            Verdict::Never => {}
+        if let Verdict::Earned(reward) = verdict {
+            learner.learn(example.features(), &taken, reward);
         }
         Ok(())
     }
@@ -307,10 +336,10 @@ mod tests {
             learner.act(example.features(), &mut Rng::new(1, 1), &mut taken);
             decisions.keep(id, &example, &taken).expect("a new id");
         }
-        assert!(decisions.hear(learner.as_mut(), "four", Verdict::Right).is_err(), "before its decision");
-        decisions.hear(learner.as_mut(), "three", Verdict::Wrong).expect("waits");
+        assert!(decisions.hear(learner.as_mut(), "four", Verdict::RIGHT).is_err(), "before its decision");
+        decisions.hear(learner.as_mut(), "three", Verdict::WRONG).expect("waits");
         decisions.hear(learner.as_mut(), "one", Verdict::Never).expect("waits");
-        assert!(decisions.hear(learner.as_mut(), "three", Verdict::Wrong).is_err(), "answered");
+        assert!(decisions.hear(learner.as_mut(), "three", Verdict::WRONG).is_err(), "answered");
         assert_eq!((learner.rounds(), decisions.waiting()), (1, 1));
         learner.predict(Example::dense(&[1.0], None).features(), &mut taken);
         assert_eq!(taken.scores, [-4.0, 0.0], "the greedy class lost the row of the third decision");
@@ -337,8 +366,8 @@ mod tests {
         assert_eq!(again.ids().collect::<Vec<_>>(), ["b", "a"]);
         let mut other = archive.bandit_model().expect("just written");
         for id in ["a", "b"] {
-            decisions.hear(learner.as_mut(), id, Verdict::Wrong).expect("waits");
-            again.hear(other.as_mut(), id, Verdict::Wrong).expect("waits");
+            decisions.hear(learner.as_mut(), id, Verdict::WRONG).expect("waits");
+            again.hear(other.as_mut(), id, Verdict::WRONG).expect("waits");
         }
         assert_eq!(Archive::of_bandit(learner.as_mut()), Archive::of_bandit(other.as_mut()));
         let error = Decisions::load(&archive, &Problem::new(2, 2), 10).expect_err("too narrow").to_string();

@@ -2,6 +2,7 @@
 
 use noregret::algorithm::AnyModel;
 use noregret::guarantee::RunFacts;
+use noregret::learner::BanditLearner;
 use noregret::model::{Archive, ModelError};
 use noregret::param::ParamError;
 use noregret::registry;
@@ -156,7 +157,12 @@ pub fn replay_until(
                 })?;
                 let taken = own.decision(probability, distribution);
                 taken.check(learner.problem().classes).map_err(|what| log.error(what.to_string()))?;
-                learner.predict(example.features(), &mut expected);
+                if taken.offered.is_empty() {
+                    learner.predict(example.features(), &mut expected);
+                } else if !learner.predict_among(example.features(), &taken.offered, &mut expected) {
+                    let what = format!("{} cannot play some of its labels only", header.learner);
+                    return Err(log.error(what).into());
+                }
                 play.draw(learner.as_ref(), &mut expected);
                 // Distributions of greedy players say little of the weights: scores tell a changed row, and the next ones a
                 // changed answer.
@@ -178,22 +184,22 @@ pub fn replay_until(
                         ))
                         .into());
                 }
-                match verdict(reward).map_err(|what| log.error(what))? {
+                match heard_of(reward, learner.as_ref()).map_err(|what| log.error(what))? {
                     Verdict::Never => {
                         pending.keep(&id, &example, &taken).map_err(|what| log.error(what.to_string()))?;
                     }
-                    heard => {
+                    Verdict::Earned(reward) => {
                         answered += 1;
-                        right += u64::from(heard == Verdict::Right);
-                        learner.learn(example.features(), &taken, heard == Verdict::Right);
+                        right += u64::from(reward.is_right());
+                        learner.learn(example.features(), &taken, reward);
                     }
                 }
             }
             Event::Feedback { id, reward } => {
-                let heard = verdict(reward).map_err(|what| log.error(what))?;
+                let heard = heard_of(reward, learner.as_ref()).map_err(|what| log.error(what))?;
                 pending.hear(learner.as_mut(), &id, heard).map_err(|what| log.error(what.to_string()))?;
                 answered += u64::from(heard != Verdict::Never);
-                right += u64::from(heard == Verdict::Right);
+                right += u64::from(heard == Verdict::RIGHT);
             }
         }
     }
@@ -207,14 +213,11 @@ pub fn replay_until(
     Ok(Replayed { saved, decisions, answered, right, pending, last_id, floor: play.floor, torn })
 }
 
-/// Right, wrong or nothing; other rewards are none that a learner of one bit can hear.
-fn verdict(reward: Option<f64>) -> Result<Verdict, String> {
-    match reward {
-        None => Ok(Verdict::Never),
-        Some(1.0) => Ok(Verdict::Right),
-        Some(0.0) => Ok(Verdict::Wrong),
-        Some(reward) => Err(format!("the reward is {reward}; right or wrong was needed")),
-    }
+/// What a log says of a decision, if the learner can learn from it.
+fn heard_of<L: BanditLearner + ?Sized>(reward: Option<f64>, learner: &L) -> Result<Verdict, String> {
+    let verdict = Verdict::of_log(reward)?;
+    verdict.check(learner).map_err(|error| error.to_string())?;
+    Ok(verdict)
 }
 
 /// The learner before the first decision, and what stands around it.

@@ -2,9 +2,11 @@
 
 use std::io;
 
+use noregret::algorithm::BanditModel;
 use noregret::example::Label;
 use noregret::guarantee::RunFacts;
 use noregret::learner::BanditLearner;
+use noregret::param::ParamValue as _;
 use noregret::prediction::{Decision, Prediction};
 use noregret::rng::{Rng, Uniforms};
 
@@ -44,16 +46,24 @@ impl Play {
         if self.floor == 0.0 {
             return learner.play(&mut self.generator, out);
         }
-        let classes = out.distribution.len();
-        let uniform = (self.floor * classes as f64).min(1.0);
+        let choices = out.choices();
+        let uniform = (self.floor * choices as f64).min(1.0);
         if self.generator.uniform() < uniform {
-            out.label = self.generator.below(classes as u64) as u32;
+            let at = self.generator.below(choices as u64) as u32;
+            out.label = out.offered.get(at as usize).copied().unwrap_or(at);
             // Learners that toss a coin learn from uniform rounds, and this is one.
             out.explored = Some(true);
         } else {
             learner.play(&mut self.generator, out);
         }
-        self.mix(&mut out.distribution);
+        if out.offered.is_empty() {
+            self.mix(&mut out.distribution);
+        } else {
+            out.distribution.iter_mut().for_each(|p| *p *= 1.0 - uniform);
+            for label in &out.offered {
+                out.distribution[*label as usize] += self.floor.min(1.0 / choices as f64);
+            }
+        }
         out.probability = out.distribution[out.label as usize];
     }
 
@@ -64,6 +74,20 @@ impl Play {
             distribution.iter_mut().for_each(|p| *p = (1.0 - uniform) * *p + self.floor);
         }
     }
+}
+
+/// From this rate of uniform play on, labels say little of what the learner knows.
+const MUCH: f64 = 0.5;
+
+/// What somebody should hear who is about to play labels with `learner`, where most of them are drawn at random: with a short
+/// stream, theorems ask for that.
+pub fn warning(learner: &dyn BanditModel) -> Option<String> {
+    let rate = f64::from_value(learner.values().get("exploration")?).filter(|rate| *rate >= MUCH)?;
+    let name = learner.about().name;
+    Some(format!(
+        "{name} plays a uniformly random label in {:.0} % of the rounds (exploration = {rate}); that is its theorem's choice for so few rounds unless you have set it. Set a smaller exploration, or take auto, which needs none",
+        100.0 * rate
+    ))
 }
 
 /// Is told of every decision and of everything that is heard of one, in the order in which the learner is.

@@ -296,7 +296,7 @@ fn tell<L: BanditLearner + ?Sized, E>(
     heard: &mut impl FnMut(u64, bool) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(correct) = verdict(example, taken) else { return Ok(()) };
-    learner.learn(example.features(), taken, correct);
+    learner.learn(example.features(), taken, correct.into());
     heard(round, correct)
 }
 

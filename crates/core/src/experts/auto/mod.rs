@@ -70,6 +70,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
+use crate::full::gaptron::Mode;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::parallel::Workers;
 use crate::param::{ParamError, positive};
@@ -148,12 +149,16 @@ params! {
         member_memory: u64 = "1024",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before those that were dropped.
         members: Lineup = "what the budget allows",
+        /// What is revealed of a round: `full` for the label, `bandit` for what the played label earned.
+        mode: Mode = "full",
     }
 }
 
 /// See the [module](self).
 #[derive(Clone)]
 pub struct Auto {
+    /// Whether members stay as they are.
+    fixed: bool,
     budget: f64,
     /// MiB.
     memory: u64,
@@ -178,8 +183,16 @@ impl std::fmt::Debug for Auto {
 }
 
 impl Auto {
+    /// The same with the members that it begins with: none joins or is dropped, so that the parameters say all of it.
+    pub(crate) fn fixed(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
+    }
+
     /// Adds members where the edge of a grid is the best, and drops some where the budget asks for it.
     fn look(&mut self) {
+        if self.fixed {
+            return;
+        }
         let limit = self.limit * (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
         if self.rounds as f64 >= SETTLED as f64 / TRIAL {
             self.roster.retire(limit, self.limit);
@@ -217,7 +230,11 @@ impl Algorithm for Auto {
         let stack =
             |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, inputs, *forgetting, *ratio);
         let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
+        if params.mode == Some(Mode::Bandit) {
+            return Err(ParamError::invalid("mode", "bandit", "full where the label is revealed"));
+        }
         Ok(Self {
+            fixed: false,
             budget,
             memory,
             limit: multiply_adds(budget),
@@ -235,6 +252,7 @@ impl Algorithm for Auto {
             budget: Some(self.budget),
             member_memory: Some(self.memory),
             members: Some(self.roster.lineup()),
+            mode: None,
         }
     }
 

@@ -198,7 +198,7 @@ impl Joint {
         let mut solution = vec![0.0; w];
         product(
             columns_mut(&mut solution, w, 1),
-            Into::Replace,
+            Store::Replace,
             -0.5 / GAMMA,
             columns(&self.inverse, w, w),
             columns(&self.gradient, w, 1),

@@ -1,0 +1,271 @@
+//! # auto with bandit feedback: no rate to choose, no horizon
+//!
+//! Forecasts what every label would earn by the richest oracle that there is, and plays labels by their gaps to the best one.
+//! How much it explores is learnt too: several scales of exploration share the oracle, and each is judged by an estimate of what
+//! it would have earned.
+//!
+//! ## Reference
+//!
+//! Inverse gap weighting: Dylan J. Foster, Alexander Rakhlin, *Beyond UCB*, ICML 2020 (`foster2020squarecb`). Doubly robust
+//! estimates: Miroslav Dudík, John Langford, Lihong Li, ICML 2011. Aggregation of the forecasts: `vovk1990aggregating`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $\hat f_{t,a}$ | `scores`, as log-odds | forecast reward of label $a$ |
+//! | | `coupled` | [`Auto`] over all labels: exactly one of them is right |
+//! | | `separate` | [`Auto`] of two classes for each label: whatever they earn |
+//! | $v_t$ | `parts` | weights of these two |
+//! | $c$, $u_t(c)$ | `scales` | scales of exploration and their weights |
+//!
+//! With the labels' probabilities $q$ of `coupled` and the rewards $r_a$ that `separate` forecasts,
+//!
+//! $$ \hat f_a = v\,q_a + (1 - v)\,r_a, \qquad v \text{ by the log loss of what the played label earned,} \tag{1} $$
+//! $$ p = \sum_c u(c)\,p^c, \quad p^c_a = \frac{1}{K + c\sqrt{Kt}\,(\hat f_b - \hat f_a)} \; (a \ne b = \arg\max \hat f), \tag{2} $$
+//! $$ \hat\ell_c = \sum_a p^c_a (1 - \hat f_a) + \frac{p^c_{a_t}}{p_{a_t}} (\hat f_{a_t} - r_t), \qquad
+//!    u(c) \propto e^{-\eta_t \sum \hat\ell_c}, \quad \eta_t = \frac{0.3}{\sqrt{1 + t/100}}, \tag{3} $$
+//!
+//! and 0.02 of the weight is kept for every scale, so that all estimates have bounded weights $p^c/p \le 50$.
+//!
+//! After a right guess `coupled` learns the label. After a wrong one it learns the soft label that it then believes in, $q$
+//! without the played label (the gradient of $-\ln(1 - q_{a_t})$ is the same); between them a reward mixes the two.
+//!
+//! ## Deviations
+//!
+//! * What still holds of SquareCB's theorem: its inequality of a round, for every scale, whatever the forecasts are. The
+//!   forecasts lose at most $2 \ln 2$ nats more than the better of `coupled` and `separate`, and $\hat\ell$ is unbiased, so that the
+//!   weights $u$ have a regret of their own of order $\sqrt T$ against the best scale. That one of the forecasters is close to the
+//!   mean rewards is an assumption that nothing proves, so that no bound is shown.
+//! * The soft labels that `coupled` learns are its own beliefs: its aggregation's guarantee is about these.
+//! * Late feedback is learnt as if its row came when it is heard, and (3) takes the probabilities of the decision.
+//!
+//! ## Cost
+//!
+//! That of [`Auto`] within the same budget, whose rows nobody announces; and for every label $d^2$ times a few, or the stored
+//! entries of a sparse row.
+
+use std::fmt;
+
+use crate::algorithm::{About, Algorithm, Forecast};
+use crate::example::{Features, Target};
+use crate::experts::auto::{Auto, AutoParams};
+use crate::experts::mixture::Mixture;
+use crate::full::gaptron::Mode;
+use crate::learner::{BanditLearner, OnlineLearner, Predictor};
+use crate::param::{ParamError, Value, Values};
+use crate::prediction::{Decision, LEAST, Prediction, Reward};
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+use super::oracle::{Oracle, OracleParams, Schedule};
+use super::scales::Scales;
+
+/// Multiply-adds of a matrix for every label that are still cheap.
+const MATRICES: usize = 2_000_000;
+
+/// Who forecasts a label by itself where its matrix is cheap.
+const FULL: &str = "labels+shared@1+shared@0.1+shared@0.01+shared@0.01:0.004";
+
+/// Who does where it is not.
+const DIAGONAL: &str = "labels+diagonal@0.1:0.1+diagonal@0.01:0.02+diagonal@0.01:0.5";
+
+/// See the [module](self).
+#[derive(Clone)]
+pub struct BanditAuto {
+    problem: Problem,
+    coupled: Auto,
+    separate: Oracle,
+    parts: Mixture,
+    scales: Scales,
+    rounds: u64,
+    /// A prediction anew where feedback is late.
+    at: Decision,
+    belief: Vec<f64>,
+}
+
+impl fmt::Debug for BanditAuto {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BanditAuto")
+            .field("coupled", &self.coupled)
+            .field("rounds", &self.rounds)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The parameters of the oracle of single labels.
+fn separate_params(problem: &Problem) -> OracleParams {
+    let square = problem.features.saturating_mul(problem.features).saturating_mul(problem.classes);
+    let members = if problem.sparse || square > MATRICES { DIAGONAL } else { FULL };
+    OracleParams {
+        oracle: Some("auto".to_owned()),
+        schedule: Some(Schedule::Root),
+        factor: Some(1.0),
+        oracle_values: Values::from([("members".to_owned(), Value::from(members))]),
+    }
+}
+
+impl BanditAuto {
+    /// Writes the log-odds of the forecast rewards to `out.scores`, and the members' predictions to `out.work`.
+    fn forecast(&self, x: Features<'_>, out: &mut Decision) {
+        let work = &mut out.work.0;
+        if work.members.len() != 2 {
+            work.members = vec![Prediction::default(), Prediction::default()];
+        }
+        let [coupled, separate] = &mut work.members[..] else { unreachable!("just made") };
+        if coupled.probabilities.len() != self.problem.classes || coupled.members.is_empty() {
+            *coupled = self.coupled.prediction();
+        }
+        self.coupled.predict(x, coupled);
+        separate.probabilities.resize(self.problem.classes, 0.0);
+        let mut rewards = std::mem::take(&mut separate.probabilities);
+        self.separate.forecast(x, separate, &mut out.scores, &mut rewards);
+        let weights = self.parts.weights();
+        let labels = coupled.probabilities.iter().zip(&rewards);
+        for (score, (q, r)) in out.scores.iter_mut().zip(labels) {
+            let f = (weights[0] * q + weights[1] * r).clamp(LEAST, 1.0 - f64::EPSILON); // eq. (1)
+            *score = f.ln() - (-f).ln_1p();
+        }
+        separate.probabilities = rewards;
+        work.stamp = Some(self.rounds);
+    }
+
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
+        out.start(self.problem.classes, self.rounds + 1);
+        self.forecast(x, out);
+        self.scales.decide(offered, out); // eq. (2)
+    }
+}
+
+impl Algorithm for BanditAuto {
+    type Params = AutoParams;
+
+    const ABOUT: About = About {
+        guarantee: "none in closed form: SquareCB's inequality of every round, for forecasts within 2 ln 2 nats of the better half",
+        cost: "that of its members, at most the budget, and K two-class mixtures",
+        forecast: Forecast::RandomisedLabel,
+        ..Auto::ABOUT
+    };
+
+    fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        if params.mode == Some(Mode::Full) {
+            let need = "bandit where only what the played label earned is revealed";
+            return Err(ParamError::invalid("mode", "full", need));
+        }
+        let separate = Oracle::new(&separate_params(&problem), &problem, seed)?;
+        let coupled = Auto::new(AutoParams { mode: None, ..params }, problem.clone(), seed)?;
+        Ok(Self {
+            coupled,
+            separate,
+            parts: Mixture::new(&[1.0, 1.0]),
+            scales: Scales::default(),
+            rounds: 0,
+            at: Decision::default(),
+            belief: Vec::new(),
+            problem,
+        })
+    }
+
+    fn params(&self) -> AutoParams {
+        AutoParams { mode: Some(Mode::Bandit), ..self.coupled.params() }
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        Self::numbers_for(&AutoParams::default(), problem)
+    }
+
+    fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
+        Auto::numbers_for(params, problem).saturating_add(separate_params(problem).numbers(problem))
+    }
+}
+
+impl BanditLearner for BanditAuto {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+        self.decide(x, None, out);
+    }
+
+    fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Decision) -> bool {
+        self.decide(x, Some(offered), out);
+        true
+    }
+
+    fn takes_rewards(&self) -> bool {
+        true
+    }
+
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
+        let (label, r) = (taken.label as usize, reward.value());
+        self.scales.learn(taken, reward); // eq. (3)
+        let work = &taken.work.0;
+        let mut now = std::mem::take(&mut self.at);
+        let work = if work.is_fresh(self.rounds) && work.members.len() == 2 {
+            work
+        } else {
+            now.start(self.problem.classes, self.rounds + 1);
+            self.forecast(x, &mut now);
+            &now.work.0
+        };
+        let [coupled, separate] = &work.members[..] else { unreachable!("a forecast has two parts") };
+        let loss = |f: f64| -r * f.max(LEAST).ln() - (1.0 - r) * (-f).ln_1p().max(LEAST.ln());
+        self.parts.update(&[loss(coupled.probabilities[label]), loss(separate.probabilities[label])]);
+        self.separate.learn(x, label, reward, separate);
+        if reward.is_right() {
+            self.coupled.update(x, Target::class(label), coupled);
+        } else {
+            // What is left where the label is none of the others.
+            let others: f64 = coupled.probabilities.iter().enumerate().filter(|(at, _)| *at != label).map(|(_, q)| q).sum();
+            let uniform = 1.0 / (self.problem.classes as f64 - 1.0);
+            self.belief.clear();
+            let share = |q: &f64| (1.0 - r) * if others > LEAST { q / others } else { uniform };
+            self.belief.extend(coupled.probabilities.iter().map(share));
+            self.belief[label] = r;
+            self.coupled.update(x, Target::distribution(&self.belief), coupled);
+        }
+        self.at = now;
+        self.rounds += 1;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let known = (self.problem.classes, self.problem.features);
+        if classes < known.0 || features < known.1 {
+            return false;
+        }
+        let wide = Problem { classes, features, ..self.problem.clone() };
+        if separate_params(&wide) != separate_params(&self.problem) {
+            // A model file would not know who the members were made for.
+            return false;
+        }
+        let mut separate = self.separate.clone();
+        if !separate.grow(classes, features, &self.problem) || !self.coupled.grow(classes, features) {
+            return false;
+        }
+        self.separate = separate;
+        self.problem = wide;
+        self.at = Decision::default();
+        true
+    }
+}
+
+impl State for BanditAuto {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors: Vec<_> =
+            self.coupled.tensors().into_iter().map(|tensor| tensor.within("coupled")).collect();
+        tensors.extend(self.separate.tensors().into_iter().map(|tensor| tensor.within("separate")));
+        tensors.extend(self.parts.tensors().into_iter().map(|tensor| tensor.within("parts")));
+        tensors.extend(self.scales.tensors().into_iter().map(|tensor| tensor.within("scales")));
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.coupled.restored() && self.separate.restored() && self.parts.restored() && self.scales.is_consistent()
+    }
+}

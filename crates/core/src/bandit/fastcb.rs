@@ -1,0 +1,249 @@
+//! # FastCB: contextual bandits by inverse gap weighting, for small losses
+//!
+//! SquareCB's idea with weights that follow the best label's loss: where that is small, so is exploration, and the regret is of
+//! the order of the square root of what the best policy loses, not of the number of rounds.
+//!
+//! ## Reference
+//!
+//! Dylan J. Foster, Akshay Krishnamurthy, *Efficient First-Order Contextual Bandits: Prediction, Allocation, and Triangular
+//! Discrimination*, NeurIPS 2021, arXiv:2107.02237: Algorithm 1, Theorem 1. `references.bib`: `foster2021fastcb`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $\hat y_{t,a}$ | 1 - `forecast` | forecast loss of label $a$; `scores` are the log-odds of its reward |
+//! | $\gamma$ | `gamma` | exploration scale $\gamma_t$, never falling |
+//! | $\mathrm{Reg}_{KL}$ | [`Oracle`](super::oracle) | the oracle's regret in log loss, summed over labels |
+//! | $L^*$ | `losses` | what was lost, in place of what the best policy loses |
+//!
+//! With $b = \arg\min_a \hat y_a$ and gaps $g_a = \hat y_a - \hat y_b$,
+//!
+//! $$ p_a = \frac{\hat y_b}{K \hat y_b + \gamma_t g_a} \;(a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
+//! $$ \gamma_t = \max\big(\gamma_{t-1},\; 2K,\; \sqrt{K L_{t-1}/(2 C_{t-1})}\big), \tag{2} $$
+//!
+//! where $L_t$ is what was lost in $t$ rounds, at least 1, and $C_t$ bounds the oracle's regret: its certificate; or, with the
+//! printed schedule, its theorem's closed form, and $10K$ and $5KL/(14C)$ in (2). Where some oracle of the ball forecasts the mean
+//! rewards (*realizability*),
+//!
+//! $$ \mathbb E\,\mathrm{Regret} \le \mathbb E\Big[5 \sum_t \frac{K \ell_t}{\gamma_t} + 14\,\gamma_T C_T\Big] + 14\,G_T, \tag{3} $$
+//!
+//! $G_T$ being the largest value that $\gamma_T$ can have ([`crate::bounds::fastcb`]): $O(\sqrt{K L^* C} + KC)$.
+//!
+//! ## Deviations
+//!
+//! * A round's inequality has the constants (5, 7) in the paper. (1, 1) withstood every numerical search and has no proof: the
+//!   schedule (2) uses (1, 1), the bound (3) and the printed schedule use (5, 7).
+//! * $\gamma_t$ follows from the certificate and what was lost, and needs no horizon; the last term of (3) is as in
+//!   [SquareCB](super::squarecb).
+//! * `schedule = root` plays $\gamma_t = c\sqrt{Kt}$ and has no theorem.
+//! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest one in (2).
+//! * Late feedback is learnt as if its row came when it is heard.
+//!
+//! ## Cost
+//!
+//! $K$ forecasts of the oracle and one update.
+
+use std::fmt;
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
+use crate::example::Features;
+use crate::guarantee::Guarantee;
+use crate::kernel::inverse_gap;
+use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::param::ParamError;
+use crate::prediction::{Decision, Reward};
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+use super::oracle::{Oracle, OracleParams, Schedule};
+
+/// See the [module](self).
+#[derive(Clone)]
+pub struct FastCb {
+    problem: Problem,
+    oracle: Oracle,
+    /// $\gamma_t$ of the round before.
+    gamma: f64,
+    /// $\sum_t K_t \ell_t/\gamma_t$.
+    loss_sum: f64,
+    /// $\sum_t \ell_t$.
+    losses: f64,
+}
+
+impl fmt::Debug for FastCb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FastCb")
+            .field("oracle", &self.oracle.name())
+            .field("gamma", &self.gamma)
+            .field("rounds", &self.oracle.rounds())
+            .finish_non_exhaustive()
+    }
+}
+
+impl FastCb {
+    /// $\gamma_t$ of the coming round.
+    pub fn gamma(&self) -> f64 {
+        let (k, t) = (self.problem.classes as f64, self.oracle.rounds() as f64 + 1.0);
+        let lost = self.losses.max(1.0);
+        let scheduled = match self.oracle.schedule() {
+            Schedule::Certificate => (0.5 * k * lost / self.oracle.regret()).sqrt().max(2.0 * k),
+            Schedule::Printed => (5.0 * k * lost / (14.0 * self.oracle.regret())).sqrt().max(10.0 * k),
+            Schedule::Root => (k * t).sqrt(),
+        };
+        self.gamma.max(self.oracle.factor() * scheduled).max(2.0 * k) // eq. (2)
+    }
+
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
+        out.start(self.problem.classes, self.oracle.rounds() + 1);
+        let mut losses = std::mem::take(&mut out.forecast);
+        losses.resize(self.problem.classes, 0.0);
+        self.oracle.forecast(x, &mut out.work.0, &mut out.scores, &mut losses);
+        losses.iter_mut().for_each(|reward| *reward = 1.0 - *reward);
+        let best = inverse_gap::largest(&out.scores, offered);
+        inverse_gap::fast(&losses, best, offered, self.gamma(), &mut out.distribution); // eq. (1)
+        losses.clear();
+        out.forecast = losses;
+        out.offer(offered);
+        out.explores_around(best);
+    }
+}
+
+impl Algorithm for FastCb {
+    type Params = OracleParams;
+
+    const ABOUT: About = About {
+        name: "fastcb",
+        summary: "SquareCB for small losses: explores the less, the surer the best label is",
+        paper: Paper { key: "foster2021fastcb", place: "Algorithm 1, Theorem 1" },
+        guarantee: "expected regret <= 5 sum of K loss_t / gamma_t + 14 gamma_T R + ..., R the oracle's, if some oracle is right",
+        cost: "K forecasts of the oracle, one update",
+        memory: "K times the oracle's",
+        forecast: Forecast::RandomisedLabel,
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+    };
+
+    fn new(params: OracleParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let oracle = Oracle::new(&params, &problem, seed)?;
+        Ok(Self { problem, oracle, gamma: 0.0, loss_sum: 0.0, losses: 0.0 })
+    }
+
+    fn params(&self) -> OracleParams {
+        self.oracle.params()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        problem.features
+    }
+
+    fn numbers_for(params: &OracleParams, problem: &Problem) -> usize {
+        params.numbers(problem)
+    }
+}
+
+impl BanditLearner for FastCb {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+        self.decide(x, None, out);
+    }
+
+    fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Decision) -> bool {
+        self.decide(x, Some(offered), out);
+        true
+    }
+
+    fn takes_rewards(&self) -> bool {
+        self.oracle.takes_rewards()
+    }
+
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
+        self.gamma = self.gamma();
+        let loss = 1.0 - reward.value();
+        self.loss_sum += taken.choices() as f64 * loss / self.gamma;
+        self.losses += loss;
+        self.oracle.learn(x, taken.label as usize, reward, &taken.work.0);
+    }
+
+    fn rounds(&self) -> u64 {
+        self.oracle.rounds()
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let known = (self.problem.classes, self.problem.features);
+        if classes < known.0 || features < known.1 || !self.oracle.grow(classes, features, &self.problem) {
+            return false;
+        }
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+
+    /// (3), as long as no schedule without a theorem is used.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let bound = match self.oracle.schedule() {
+            Schedule::Root => Err("schedule = root has no theorem".to_owned()),
+            schedule => self.oracle.bound().map(|regret| {
+                let (k, t) = (self.problem.classes as f64, self.oracle.rounds() as f64);
+                let (steps, least) = if schedule == Schedule::Printed { (5.0 / 14.0, 10.0) } else { (0.5, 2.0) };
+                let most = (steps * k * t / self.oracle.least_regret()).sqrt().max(least * k);
+                let largest = (self.oracle.factor() * most).max(2.0 * k);
+                bounds::fastcb(self.loss_sum, self.gamma, largest, regret)
+            }),
+        };
+        Some(Guarantee::PolicyRegret { bound })
+    }
+}
+
+impl State for FastCb {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = self.oracle.tensors();
+        tensors.push(Tensor::number("gamma", &mut self.gamma));
+        tensors.push(Tensor::number("loss_sum", &mut self.loss_sum));
+        tensors.push(Tensor::number("losses", &mut self.losses));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.oracle.restored() && self.gamma >= 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::logistic::sigmoid;
+    use crate::param::{Params as _, Value, Values};
+    use crate::testing::{assert_close, vector};
+
+    /// K = 2, d = 1, AIOLI with B = R = 1: γ_1 = 2K = 4 and p = (½, ½). Label 0 is right at x = 1: nothing is lost, γ stays, and
+    /// with s from s + (8/17) tanh(s/2) = 4/17 the other label has σ(-s)/(2σ(-s) + 4(½ - σ(-s))).
+    #[test]
+    fn two_rounds_by_hand() {
+        let values: Values =
+            ["oracle.norm", "oracle.radius"].map(|name| (name.to_owned(), Value::from(1.0))).into();
+        let params = OracleParams::from_values("fastcb", &values).expect("known");
+        let mut learner = FastCb::new(params, Problem::new(2, 1), 0).expect("valid");
+        let x = Features::Dense(&[1.0]);
+        let mut at = Decision::default();
+        learner.predict(x, &mut at);
+        assert_eq!((&at.distribution[..], learner.gamma()), (&[0.5, 0.5][..], 4.0));
+        (at.label, at.probability) = (0, 0.5);
+        learner.learn(x, &at, Reward::RIGHT);
+        learner.predict(x, &mut at);
+        let s = at.scores[0];
+        assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-14, "the forecast");
+        let least = sigmoid(-s);
+        assert_close(at.distribution[1], least / (2.0 * least + 4.0 * (0.5 - least)), 1e-14, "the other label");
+        let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else { panic!("it holds") };
+        assert_close(bound, 14.0 * (4.0 * (2.0 + 1.0 / 17.0) + 4.0), 1e-11, "the bound");
+    }
+
+    #[test]
+    fn follows_the_reference() {
+        let name = "fastcb_gauss";
+        crate::bandit::oracle::follows_the_reference::<FastCb>(name, &vector(name));
+    }
+}

@@ -1,0 +1,376 @@
+//! What SquareCB and FastCB have in common: an oracle that forecasts every label's reward, and parameters.
+//!
+//! The oracle is one two-class learner for each label, of the question "is it this one?", and learns in rounds in which its
+//! label was played. A reward $r$ is the soft label $(1 - r, r)$.
+
+use crate::algorithm::{Algorithm as _, Forecast, Model};
+use crate::example::{Features, Target};
+use crate::experts::auto::{Auto, AutoParams};
+use crate::learner::{Classes, Feedback};
+use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, read};
+use crate::param_words;
+use crate::prediction::{Prediction, Reward};
+use crate::problem::Problem;
+use crate::registry::{self, Entry};
+use crate::state::Tensor;
+
+/// What parameters of the oracle begin with.
+const PREFIX: &str = "oracle.";
+
+param_words! {
+    /// How the exploration scale $\gamma_t$ follows from the rounds so far.
+    pub enum Schedule {
+        /// By what the oracle's regret can be at most, as its own certificate says after the rounds so far.
+        Certificate = "certificate",
+        /// By the closed form of the oracle's theorem and the constants of the paper.
+        Printed = "printed",
+        /// As $\sqrt{Kt}$, without a theorem: what short streams can afford.
+        Root = "root",
+    }
+}
+
+/// Parameters of [`SquareCb`](super::squarecb::SquareCb) and [`FastCb`](super::fastcb::FastCb).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OracleParams {
+    /// Name of the two-class learner that forecasts a label's reward.
+    pub oracle: Option<String>,
+    /// How the exploration scale follows from the rounds so far.
+    pub schedule: Option<Schedule>,
+    /// What the schedule's exploration scale is multiplied with, > 0.
+    pub factor: Option<f64>,
+    /// Parameters of the oracle, without the prefix `oracle.`.
+    pub oracle_values: Values,
+}
+
+impl Params for OracleParams {
+    const PREFIX: Option<&'static str> = Some(PREFIX);
+
+    const FIELDS: &'static [ParamInfo] = &[
+        ParamInfo {
+            need: "the name of a learner",
+            ..ParamInfo::of::<String>(
+                "oracle",
+                &[
+                    "Name of the learner that forecasts a label's reward, one of probabilities of two classes; its parameters as",
+                    "oracle.norm=2 and so on.",
+                ],
+                "aioli",
+            )
+        },
+        ParamInfo::of::<Schedule>(
+            "schedule",
+            &[
+                "How the exploration scale follows from the rounds so far: `certificate`, by the oracle's own bound on its regret;",
+                "`printed`, by its theorem and the paper's constants; or `root`, as sqrt(classes t), without a theorem.",
+            ],
+            "certificate; root for an oracle that has none",
+        ),
+        ParamInfo::of::<f64>(
+            "factor",
+            &["What the schedule's exploration scale is multiplied with, > 0; larger ones explore less."],
+            "1; with schedule = root 30",
+        ),
+    ];
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
+        match name {
+            "oracle" => self.oracle = Some(value.to_string()),
+            "schedule" => self.schedule = Some(read(name, value)?),
+            "factor" => self.factor = Some(read(name, value)?),
+            _ => unreachable!("'{name}' (= {value}) is checked against the fields first"),
+        }
+        Ok(())
+    }
+
+    fn values(&self) -> Values {
+        let own = [
+            ("oracle", self.oracle.as_deref().map(Value::from)),
+            ("schedule", self.schedule.map(|schedule| schedule.to_value())),
+            ("factor", self.factor.map(|factor| factor.to_value())),
+        ];
+        let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        own.chain(self.oracle_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone())))
+            .collect()
+    }
+
+    fn set_inner(&mut self, name: &str, value: &Value) {
+        self.oracle_values.insert(name.to_owned(), value.clone());
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        self.entry()?.check_names(&self.oracle_values)
+    }
+}
+
+impl OracleParams {
+    /// The entry of the oracle.
+    fn entry(&self) -> Result<&'static Entry, ParamError> {
+        let name = self.oracle.as_deref().unwrap_or("aioli");
+        let entry = registry::find(name)?;
+        let about = entry.about;
+        let full = matches!(entry.feedback, Feedback::Full | Feedback::Either);
+        if !full || about.forecast != Forecast::Probabilities || about.accepts.classes == Classes::Real {
+            let need = "a learner that forecasts probabilities of two classes and learns from labels";
+            return Err(ParamError::invalid("oracle", name, need));
+        }
+        Ok(entry)
+    }
+
+    /// 8-byte numbers of state for `problem`.
+    pub(super) fn numbers(&self, problem: &Problem) -> usize {
+        let two = Problem { classes: 2, ..problem.clone() };
+        let one = self.entry().and_then(|entry| entry.numbers(&self.oracle_values, &two));
+        one.unwrap_or(problem.features).saturating_mul(problem.classes)
+    }
+}
+
+/// One two-class learner for each label.
+#[derive(Clone)]
+pub(super) struct Oracle {
+    entry: &'static Entry,
+    values: Values,
+    models: Vec<Box<dyn Model>>,
+    seed: u64,
+    /// What each label's learner can have lost, by the schedule's word and at least `least`; follows from the learners.
+    regrets: Vec<f64>,
+    /// The same before the first round.
+    least: f64,
+    schedule: Schedule,
+    factor: f64,
+    rounds: u64,
+    at: Prediction,
+}
+
+impl Oracle {
+    pub(super) fn new(params: &OracleParams, problem: &Problem, seed: u64) -> Result<Self, ParamError> {
+        let entry = params.entry()?;
+        let mut oracle = Self {
+            entry,
+            values: params.oracle_values.clone(),
+            models: Vec::new(),
+            seed,
+            regrets: Vec::new(),
+            least: 0.0,
+            schedule: Schedule::Root,
+            factor: 1.0,
+            rounds: 0,
+            at: Prediction::default(),
+        };
+        for label in 0..problem.classes {
+            let model = oracle.model(label, problem)?;
+            oracle.models.push(model);
+        }
+        let first = oracle.models[0].as_ref();
+        let has = |schedule| regret(first, schedule).is_some();
+        let known = [Schedule::Certificate, Schedule::Root].into_iter().find(|schedule| has(*schedule));
+        let schedule = params.schedule.or(known).unwrap_or(Schedule::Root);
+        if !has(schedule) {
+            let need = format!("root, since the oracle {} has no such bound on its regret", first.about().name);
+            return Err(ParamError::invalid("schedule", schedule.to_value(), need));
+        }
+        let factor = if schedule == Schedule::Root { 30.0 } else { 1.0 };
+        oracle.factor = crate::param::positive("factor", params.factor.unwrap_or(factor))?;
+        oracle.least = regret(oracle.models[0].as_ref(), schedule).unwrap_or(f64::INFINITY);
+        oracle.schedule = schedule;
+        oracle.refresh();
+        Ok(oracle)
+    }
+
+    /// The learner of `label`.
+    fn model(&self, label: usize, problem: &Problem) -> Result<Box<dyn Model>, ParamError> {
+        let two = Problem { classes: 2, ..problem.clone() };
+        let seed = self.seed.wrapping_add(label as u64);
+        let made: Result<Box<dyn Model>, ParamError> = if self.entry.about == const { &Auto::ABOUT } {
+            // Members that join would join label by label, and the parameters are those of all labels.
+            AutoParams::from_values(self.entry.about.name, &self.values)
+                .and_then(|params| Ok(Box::new(Auto::fixed(params, two, seed)?) as Box<dyn Model>))
+        } else {
+            self.entry.make(&self.values, two, seed)
+        };
+        made.map_err(|error| match error {
+            ParamError::Invalid { name, value, need } => {
+                ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
+            }
+            error => error,
+        })
+    }
+
+    pub(super) fn params(&self) -> OracleParams {
+        OracleParams {
+            oracle: Some(self.entry.about.name.to_owned()),
+            schedule: Some(self.schedule),
+            factor: Some(self.factor),
+            oracle_values: self.models[0].values(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.entry.about.name
+    }
+
+    pub(super) fn schedule(&self) -> Schedule {
+        self.schedule
+    }
+
+    pub(super) fn factor(&self) -> f64 {
+        self.factor
+    }
+
+    pub(super) fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// What all learners together can have lost more than the truth, by the schedule's word; $\infty$ without one.
+    pub(super) fn regret(&self) -> f64 {
+        if self.schedule == Schedule::Root { f64::INFINITY } else { self.regrets.iter().sum() }
+    }
+
+    /// The least that [`Oracle::regret`] can be.
+    pub(super) fn least_regret(&self) -> f64 {
+        self.least * self.models.len() as f64
+    }
+
+    /// The same after all rounds, by the certificate where there is one, or why that is not known.
+    pub(super) fn bound(&self) -> Result<f64, String> {
+        let bound = |model: &dyn Model| {
+            let valid = model.guarantee().and_then(|guarantee| guarantee.regret_bound());
+            valid.map(|closed| model.certificate().map_or(closed, |certificate| certificate.min(closed)))
+        };
+        let bounds: Option<Vec<f64>> = self.models.iter().map(|model| bound(model.as_ref())).collect();
+        let why = || format!("the oracle {} has no valid bound on its regret", self.name());
+        bounds.map(|bounds| bounds.iter().sum()).ok_or_else(why)
+    }
+
+    /// Writes the forecast rewards of all labels to `rewards` and their log-odds to `scores`.
+    pub(super) fn forecast(
+        &self,
+        x: Features<'_>,
+        work: &mut Prediction,
+        scores: &mut [f64],
+        rewards: &mut [f64],
+    ) {
+        if work.members.len() != self.models.len() || work.members[0].scores.len() != 2 {
+            work.members = self.models.iter().map(|model| model.prediction()).collect();
+        }
+        let labels = self.models.iter().zip(&mut work.members).zip(scores).zip(rewards);
+        for (((model, at), score), reward) in labels {
+            model.predict(x, at);
+            *score = at.scores[1] - at.scores[0];
+            *reward = at.probabilities[1];
+        }
+        work.stamp = Some(self.rounds);
+    }
+
+    /// Learns what `label` earned; `work` is what [`Oracle::forecast`] filled. Where others were learnt from meanwhile, it is as
+    /// if the row came now.
+    pub(super) fn learn(&mut self, x: Features<'_>, label: usize, reward: Reward, work: &Prediction) {
+        let model = &mut self.models[label];
+        let fresh = work.is_fresh(self.rounds) && work.members.len() == self.regrets.len();
+        let at = if fresh {
+            &work.members[label]
+        } else {
+            if self.at.scores.len() != 2 {
+                self.at = model.prediction();
+            }
+            model.predict(x, &mut self.at);
+            &self.at
+        };
+        if reward.is_verdict() {
+            model.update(x, Target::class(usize::from(reward.is_right())), at);
+        } else {
+            model.update(x, Target::distribution(&[1.0 - reward.value(), reward.value()]), at);
+        }
+        self.rounds += 1;
+        self.regrets[label] = regret(model.as_ref(), self.schedule).map_or(f64::INFINITY, |r| r.max(self.least));
+    }
+
+    /// Whether soft labels can be learnt from.
+    pub(super) fn takes_rewards(&self) -> bool {
+        self.entry.about.accepts.soft_labels
+    }
+
+    /// Recomputes what follows from the learners.
+    fn refresh(&mut self) {
+        let (schedule, least) = (self.schedule, self.least);
+        let of = |model: &Box<dyn Model>| regret(model.as_ref(), schedule).map_or(f64::INFINITY, |r| r.max(least));
+        self.regrets = self.models.iter().map(of).collect();
+    }
+
+    /// Makes room for more labels and features.
+    pub(super) fn grow(&mut self, classes: usize, features: usize, problem: &Problem) -> bool {
+        let mut models = self.models.clone();
+        if !models.iter_mut().all(|model| model.grow(2, features)) {
+            return false;
+        }
+        let wide = Problem { classes, features, ..problem.clone() };
+        for label in models.len()..classes {
+            match self.model(label, &wide) {
+                Ok(model) => models.push(model),
+                Err(_) => return false,
+            }
+        }
+        self.models = models;
+        self.at = Prediction::default();
+        self.refresh();
+        true
+    }
+
+    pub(super) fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::new();
+        for (label, model) in self.models.iter_mut().enumerate() {
+            let prefix = format!("label/{label}");
+            tensors.extend(model.tensors().into_iter().map(|tensor| tensor.within(&prefix)));
+        }
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors
+    }
+
+    pub(super) fn restored(&mut self) -> bool {
+        let consistent = self.models.iter_mut().all(|model| model.restored());
+        if consistent {
+            self.refresh();
+        }
+        consistent
+    }
+}
+
+/// What `model` can have lost more than the best of its ball.
+fn regret(model: &dyn Model, schedule: Schedule) -> Option<f64> {
+    match schedule {
+        Schedule::Certificate => model.certificate(),
+        Schedule::Printed => model.guarantee()?.regret_bound(),
+        Schedule::Root => Some(f64::INFINITY),
+    }
+}
+
+/// Plays the rounds of an independent reference, whose oracle is AIOLI, and compares distributions to 1e-9.
+#[cfg(test)]
+pub(super) fn follows_the_reference<L>(name: &str, reference: &serde_json::Value)
+where
+    L: crate::algorithm::Algorithm<Params = OracleParams> + crate::learner::BanditLearner,
+{
+    use crate::testing::{assert_close, count, items, number, numbers};
+
+    let set = |key: &str, value: &str| (key.to_owned(), Value::parse(value));
+    let values = Values::from([
+        set("oracle.norm", &reference["norm"].to_string()),
+        set("oracle.radius", &reference["radius"].to_string()),
+        set("schedule", reference["schedule"].as_str().expect("a word")),
+        set("factor", &reference["scale"].to_string()),
+    ]);
+    let params = OracleParams::from_values(name, &values).expect("known");
+    let problem = Problem::new(count(&reference["K"]), count(&reference["d"]));
+    let mut learner = L::new(params, problem, 0).expect("valid");
+    let mut at = crate::prediction::Decision::default();
+    for (t, round) in items(&reference["rounds"]).iter().enumerate() {
+        let row = numbers(&reference["x"][t]);
+        learner.predict(Features::Dense(&row), &mut at);
+        for (p, want) in at.distribution.iter().zip(numbers(&round["p"])) {
+            assert_close(*p, want, 1e-9, &format!("{name}, round {}", t + 1));
+        }
+        at.draw(number(&reference["u"][t]));
+        assert_eq!(at.label as usize, count(&round["played"]), "{name}, round {}", t + 1);
+        let reward = Reward::new(number(&round["reward"])).expect("in [0, 1]");
+        learner.learn(Features::Dense(&row), &at, reward);
+    }
+}

@@ -1,0 +1,291 @@
+//! # SquareCB: contextual bandits by inverse gap weighting
+//!
+//! Asks an oracle what each label would lose, and plays a label with a probability inverse to its gap to the best one. The
+//! regret follows from the oracle's, which for second-order logistic learners is logarithmic and known while it plays.
+//!
+//! ## Reference
+//!
+//! Dylan J. Foster, Alexander Rakhlin, *Beyond UCB: Optimal and Efficient Contextual Bandits with Regression Oracles*, ICML 2020,
+//! arXiv:2002.04926: Algorithm 1, Theorem 1. `references.bib`: `foster2020squarecb`.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | $\hat y_{t,a}$ | 1 - `forecast` | forecast loss of label $a$; `scores` are the log-odds of its reward |
+//! | $\gamma$ | `gamma` | exploration scale $\gamma_t$, never falling |
+//! | $\mathrm{Reg}$ | [`Oracle`](super::oracle) | the oracle's regret in log loss, summed over labels |
+//! | $K$, $\mu$ | `problem` | labels that can be played |
+//!
+//! With $b = \arg\min_a \hat y_a$ and gaps $g_a = \hat y_a - \hat y_b$,
+//!
+//! $$ p_a = \frac{1}{K + \gamma_t g_a} \;(a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
+//! $$ \gamma_t = \max\big(\gamma_{t-1},\; 4 \sqrt{(K-1)\,t/C_{t-1}}\big), \tag{2} $$
+//!
+//! where $C_t$ bounds the oracle's regret after $t$ rounds: its certificate; or, with the printed schedule, its theorem's closed
+//! form in $\gamma_t = \max(\gamma_{t-1}, \sqrt{Kt/C_{t-1}})$. For all mean losses $f$ and every label $*$,
+//! $\sum_a p_a (f_a - f_*) \le 2(K-1)/\gamma + \frac\gamma4 \sum_a p_a (\hat y_a - f_a)^2$, and Pinsker's inequality turns the sum
+//! into the oracle's log loss: where some oracle of the ball forecasts the mean rewards (*realizability*),
+//!
+//! $$ \mathbb E\,\mathrm{Regret} \le \mathbb E\Big[\sum_t \frac{2(K-1)}{\gamma_t} + \frac{\gamma_T}{8} C_T\Big] + \frac{G_T}{8},
+//!    \tag{3} $$
+//!
+//! $G_T$ being the largest value that $\gamma_T$ can have ([`crate::bounds::squarecb`]).
+//!
+//! ## Deviations
+//!
+//! * The oracle's loss is the log loss, not the squared one; the constants are those of the exact maximisation of a round's
+//!   inequality, which is tight.
+//! * $\gamma_t$ follows from the certificate and needs no horizon. It depends on chance, whence the last term of (3): the sum
+//!   by parts of $\gamma_t$ times excess losses needs how far these can fall below 0, and as $e^{-\text{excess}}$ is a
+//!   supermartingale, that is 1 in expectation.
+//! * The default is what the theorem allows, near uniform play on short streams; `schedule = root` plays
+//!   $\gamma_t = c\sqrt{Kt}$, which does better in practice and has no theorem. `auto` chooses by itself.
+//! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest one in (2).
+//! * Late feedback is learnt as if its row came when it is heard.
+//!
+//! ## Cost
+//!
+//! $K$ forecasts of the oracle and one update.
+
+use std::fmt;
+
+use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::bounds;
+use crate::example::Features;
+use crate::guarantee::Guarantee;
+use crate::kernel::inverse_gap;
+use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::param::ParamError;
+use crate::prediction::{Decision, Reward};
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+use super::oracle::{Oracle, OracleParams, Schedule};
+
+/// See the [module](self).
+#[derive(Clone)]
+pub struct SquareCb {
+    problem: Problem,
+    oracle: Oracle,
+    /// $\gamma_t$ of the round before.
+    gamma: f64,
+    /// $\sum_t 2(K_t-1)/\gamma_t$.
+    exploration_sum: f64,
+}
+
+impl fmt::Debug for SquareCb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SquareCb")
+            .field("oracle", &self.oracle.name())
+            .field("gamma", &self.gamma)
+            .field("rounds", &self.oracle.rounds())
+            .finish_non_exhaustive()
+    }
+}
+
+impl SquareCb {
+    /// $\gamma_t$ of the coming round.
+    pub fn gamma(&self) -> f64 {
+        let (k, t) = (self.problem.classes as f64, self.oracle.rounds() as f64 + 1.0);
+        let scheduled = match self.oracle.schedule() {
+            Schedule::Certificate => 4.0 * ((k - 1.0) * t / self.oracle.regret()).sqrt(),
+            Schedule::Printed => (k * t / self.oracle.regret()).sqrt(),
+            Schedule::Root => (k * t).sqrt(),
+        };
+        self.gamma.max(self.oracle.factor() * scheduled) // eq. (2)
+    }
+
+    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
+        out.start(self.problem.classes, self.oracle.rounds() + 1);
+        let mut losses = std::mem::take(&mut out.forecast);
+        losses.resize(self.problem.classes, 0.0);
+        self.oracle.forecast(x, &mut out.work.0, &mut out.scores, &mut losses);
+        losses.iter_mut().for_each(|reward| *reward = 1.0 - *reward);
+        let best = inverse_gap::largest(&out.scores, offered);
+        inverse_gap::square(&losses, best, offered, self.gamma(), &mut out.distribution); // eq. (1)
+        losses.clear();
+        out.forecast = losses;
+        out.offer(offered);
+        out.explores_around(best);
+    }
+}
+
+impl Algorithm for SquareCb {
+    type Params = OracleParams;
+
+    const ABOUT: About = About {
+        name: "squarecb",
+        summary: "plays a label by the inverse of its gap to the best one, as forecast by an oracle",
+        paper: Paper { key: "foster2020squarecb", place: "Algorithm 1, Theorem 1" },
+        guarantee: "expected regret <= sum of 2 (K - 1) / gamma_t + gamma_T R / 8 + ..., R the oracle's, if some oracle is right",
+        cost: "K forecasts of the oracle, one update",
+        memory: "K times the oracle's",
+        forecast: Forecast::RandomisedLabel,
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
+    };
+
+    fn new(params: OracleParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let oracle = Oracle::new(&params, &problem, seed)?;
+        Ok(Self { problem, oracle, gamma: 0.0, exploration_sum: 0.0 })
+    }
+
+    fn params(&self) -> OracleParams {
+        self.oracle.params()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        problem.features
+    }
+
+    fn numbers_for(params: &OracleParams, problem: &Problem) -> usize {
+        params.numbers(problem)
+    }
+}
+
+impl BanditLearner for SquareCb {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Decision) {
+        self.decide(x, None, out);
+    }
+
+    fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Decision) -> bool {
+        self.decide(x, Some(offered), out);
+        true
+    }
+
+    fn takes_rewards(&self) -> bool {
+        self.oracle.takes_rewards()
+    }
+
+    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
+        self.gamma = self.gamma();
+        self.exploration_sum += 2.0 * (taken.choices() as f64 - 1.0) / self.gamma;
+        self.oracle.learn(x, taken.label as usize, reward, &taken.work.0);
+    }
+
+    fn rounds(&self) -> u64 {
+        self.oracle.rounds()
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let known = (self.problem.classes, self.problem.features);
+        if classes < known.0 || features < known.1 || !self.oracle.grow(classes, features, &self.problem) {
+            return false;
+        }
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+
+    /// (3), as long as no schedule without a theorem is used.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let bound = match self.oracle.schedule() {
+            Schedule::Root => Err("schedule = root has no theorem".to_owned()),
+            schedule => self.oracle.bound().map(|regret| {
+                let (k, t) = (self.problem.classes as f64, self.oracle.rounds() as f64);
+                let steps = if schedule == Schedule::Printed { k } else { 16.0 * (k - 1.0) };
+                let largest = self.oracle.factor() * (steps * t / self.oracle.least_regret()).sqrt();
+                bounds::squarecb(self.exploration_sum, self.gamma, largest, regret)
+            }),
+        };
+        Some(Guarantee::PolicyRegret { bound })
+    }
+}
+
+impl State for SquareCb {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = self.oracle.tensors();
+        tensors.push(Tensor::number("gamma", &mut self.gamma));
+        tensors.push(Tensor::number("exploration_sum", &mut self.exploration_sum));
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.oracle.restored() && self.gamma >= 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::logistic::sigmoid;
+    use crate::param::{Params as _, Value, Values};
+    use crate::testing::{assert_close, count, items, number, numbers, vector};
+
+    fn learner(pairs: &[(&str, Value)], problem: Problem) -> Result<SquareCb, ParamError> {
+        let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Values>();
+        SquareCb::new(OracleParams::from_values("squarecb", &values)?, problem, 0)
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let error = |pairs: &[(&str, Value)]| {
+            learner(pairs, Problem::new(2, 1)).expect_err("refused").to_string()
+        };
+        assert_eq!(
+            error(&[("oracle", Value::from("vaw"))]),
+            "oracle = vaw: must be a learner that forecasts probabilities of two classes and learns from labels"
+        );
+        assert_eq!(error(&[("factor", Value::from(0.0))]), "factor = 0: must be a finite number > 0");
+        assert_eq!(error(&[("oracle.norm", Value::from(-1.0))]), "oracle.norm = -1: must be a finite number > 0");
+        assert!(error(&[("oracle.rate", Value::from(1.0))]).contains("rate"), "unknown to the oracle");
+        let text = error(&[("oracle", Value::from("auto")), ("schedule", Value::from("certificate"))]);
+        assert_eq!(
+            text,
+            "schedule = certificate: must be root, since the oracle auto has no such bound on its regret"
+        );
+    }
+
+    /// K = 2, d = 1, AIOLI with B = R = 1: each certificate is 1 before the first round, so γ = 4 √(1/2), and p = (½, ½). Label 0
+    /// is right at x = 1: its certificate is 1 + 1/17, and its log-odds s solve s + (8/17) tanh(s/2) = 4/17.
+    #[test]
+    fn two_rounds_by_hand() {
+        let one = Value::from(1.0);
+        let mut learner =
+            learner(&[("oracle.norm", one.clone()), ("oracle.radius", one)], Problem::new(2, 1)).expect("valid");
+        let x = Features::Dense(&[1.0]);
+        let mut at = Decision::default();
+        learner.predict(x, &mut at);
+        assert_eq!((&at.distribution[..], at.greedy), (&[0.5, 0.5][..], 0));
+        assert_close(learner.gamma(), 8f64.sqrt(), 1e-14, "the first scale");
+        (at.label, at.probability) = (0, 0.5);
+        learner.learn(x, &at, Reward::RIGHT);
+        learner.predict(x, &mut at);
+        let gamma = 4.0 * (2.0 / (2.0 + 1.0 / 17.0f64)).sqrt();
+        assert_close(learner.gamma(), gamma, 1e-14, "the second scale");
+        let s = at.scores[0];
+        assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-14, "the forecast");
+        assert_close(at.distribution[1], 1.0 / (2.0 + gamma * (sigmoid(s) - 0.5)), 1e-14, "the other label");
+        let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else { panic!("it holds") };
+        // 2(K-1)/γ_1 + (γ_1 (2 + 1/17) + G)/8 with G = 4 √(1/2).
+        let want = 2.0 / 8f64.sqrt() + (8f64.sqrt() * (2.0 + 1.0 / 17.0) + 8f64.sqrt()) / 8.0;
+        assert_close(bound, want, 1e-12, "the bound");
+    }
+
+    /// Labels that are not on offer are not played, and the formulas are those of the labels that are.
+    #[test]
+    fn labels_on_offer() {
+        let learner = learner(&[], Problem::new(3, 1).with_radius(1.0)).expect("valid");
+        let mut at = Decision::default();
+        assert!(learner.predict_among(Features::Dense(&[1.0]), &[0, 2], &mut at));
+        assert_eq!((&at.distribution[..], &at.offered[..], at.exploration), (&[0.5, 0.0, 0.5][..], &[0, 2][..], 1.0));
+        assert_eq!(at.check(3), Ok(()));
+        at.label = 1;
+        at.probability = 0.5;
+        let error = at.check(3).expect_err("not on offer").to_string();
+        assert_eq!(error, "the decision's label is 1: must be one of those on offer");
+    }
+
+    #[test]
+    fn follows_the_reference() {
+        for name in ["squarecb_gauss", "squarecb_root_gauss"] {
+            crate::bandit::oracle::follows_the_reference::<SquareCb>(name, &vector(name));
+        }
+        let reference = vector("squarecb_gauss");
+        assert!(count(&reference["K"]) > 2 && items(&reference["rounds"]).len() >= 100);
+        assert!(numbers(&reference["x"][0]).len() == count(&reference["d"]) && number(&reference["norm"]) > 0.0);
+    }
+}

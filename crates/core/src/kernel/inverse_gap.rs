@@ -1,0 +1,136 @@
+//! Distributions that play a label the less, the further its forecast loss is from the least one.
+//!
+//! `losses` are forecasts $\hat y_a$ of the labels' losses, `among` the labels that can be played (`None`: all). Others get
+//! probability 0, and $K$ counts those that can be played.
+
+/// The label of the largest score, the first among equals.
+pub fn largest(scores: &[f64], among: Option<&[u32]>) -> usize {
+    let mut candidates = indices(scores.len(), among);
+    let first = candidates.next().expect("something can be played");
+    candidates.fold(first, |best, at| if scores[at] > scores[best] { at } else { best })
+}
+
+/// SquareCB: $p_a = 1/(K + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ = `best`, of the least loss.
+/// `gamma` is >= 0.
+pub fn square(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
+    let k = indices(losses.len(), among).count() as f64;
+    spread(losses, among, best, |gap| 1.0 / (k + gamma * gap), out);
+}
+
+/// FastCB: $p_a = \hat y_b/(K \hat y_b + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ = `best`, of the
+/// least loss; all of it where $\hat y_b = 0$. `gamma` is >= 0.
+pub fn fast(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
+    let k = indices(losses.len(), among).count() as f64;
+    let floor = losses[best];
+    let p = |gap: f64| if floor > 0.0 { floor / (k * floor + gamma * gap) } else { 0.0 };
+    spread(losses, among, best, p, out);
+}
+
+/// Writes `p(gap)` for all labels but `best`, and to it what they leave.
+fn spread(
+    losses: &[f64],
+    among: Option<&[u32]>,
+    best: usize,
+    p: impl Fn(f64) -> f64,
+    out: &mut [f64],
+) {
+    out.fill(0.0);
+    let mut rest = 1.0;
+    for at in indices(losses.len(), among).filter(|at| *at != best) {
+        out[at] = p((losses[at] - losses[best]).max(0.0));
+        rest -= out[at];
+    }
+    out[best] = rest;
+}
+
+/// The labels that can be played.
+pub fn indices(labels: usize, among: Option<&[u32]>) -> impl Iterator<Item = usize> + '_ {
+    (0..among.map_or(labels, <[u32]>::len)).map(move |at| among.map_or(at, |among| among[at] as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Rng, Uniforms};
+    use crate::testing::assert_close;
+
+    fn least(losses: &[f64], among: Option<&[u32]>) -> usize {
+        largest(&losses.iter().map(|loss| -loss).collect::<Vec<f64>>(), among)
+    }
+
+    /// K = 3, losses (0.2, 0.5, 0.9), γ = 10. SquareCB: 1/(3 + 3), 1/(3 + 7), the rest. FastCB: 0.2/(0.6 + 3), 0.2/(0.6 + 7).
+    #[test]
+    fn worked_rounds() {
+        let losses = [0.2, 0.5, 0.9];
+        let mut p = [0.0; 3];
+        square(&losses, 0, None, 10.0, &mut p);
+        for (p, want) in p.iter().zip([11.0 / 15.0, 1.0 / 6.0, 0.1]) {
+            assert_close(*p, want, 1e-15, "SquareCB");
+        }
+        fast(&losses, 0, None, 10.0, &mut p);
+        for (p, want) in p.iter().zip([1.0 - 1.0 / 18.0 - 1.0 / 38.0, 1.0 / 18.0, 1.0 / 38.0]) {
+            assert_close(*p, want, 1e-15, "FastCB");
+        }
+        fast(&[0.3, 0.0, 0.0], 1, None, 10.0, &mut p);
+        assert_eq!(p, [0.0, 1.0, 0.0], "a label that is surely right is played");
+    }
+
+    /// Among labels 1 and 2 the formulas are those of two labels.
+    #[test]
+    fn labels_that_are_not_on_offer_are_never_played() {
+        let mut p = [0.5; 3];
+        let losses = [0.2, 0.5, 0.9];
+        square(&losses, least(&losses, Some(&[1, 2])), Some(&[1, 2]), 10.0, &mut p);
+        for (p, want) in p.iter().zip([0.0, 5.0 / 6.0, 1.0 / 6.0]) {
+            assert_close(*p, want, 1e-15, "SquareCB");
+        }
+    }
+
+    /// (1.2) of SquareCB's analysis at the losses that are worst for it, where it is tight, and elsewhere.
+    #[test]
+    fn the_inequality_of_a_round_holds_and_is_tight() {
+        let mut rng = Rng::new(3, 0);
+        let mut largest: f64 = 0.0;
+        for _ in 0..2000 {
+            let k = 2 + rng.below(7) as usize;
+            let gamma = 10f64.powf(4.0 * rng.uniform());
+            let losses: Vec<f64> = (0..k).map(|_| rng.uniform()).collect();
+            let mut p = vec![0.0; k];
+            square(&losses, least(&losses, None), None, gamma, &mut p);
+            for star in 0..k {
+                // f_a = ŷ_a + 2/γ, f_* = ŷ_* - 2(1 - p_*)/(γ p_*).
+                let f = |a: usize| {
+                    let down = 2.0 * (1.0 - p[star]) / (gamma * p[star]);
+                    losses[a] + if a == star { -down } else { 2.0 / gamma }
+                };
+                let regret: f64 = (0..k).map(|a| p[a] * (f(a) - f(star))).sum();
+                let error: f64 = (0..k).map(|a| p[a] * (losses[a] - f(a)).powi(2)).sum();
+                let right = 2.0 * (k as f64 - 1.0) / gamma + 0.25 * gamma * error;
+                assert!(regret <= right * (1.0 + 1e-9), "{regret} > {right}");
+                largest = largest.max((regret - 0.25 * gamma * error) * gamma / (2.0 * (k as f64 - 1.0)));
+            }
+        }
+        assert!(largest > 0.999, "{largest}");
+    }
+
+    /// (2.2) of FastCB's analysis with the paper's constants, on random losses.
+    #[test]
+    fn the_first_order_inequality_holds() {
+        let mut rng = Rng::new(4, 0);
+        for _ in 0..20_000 {
+            let k = 2 + rng.below(7) as usize;
+            let gamma = k as f64 * 2.0 * 10f64.powf(4.0 * rng.uniform());
+            let small = 10f64.powf(-3.0 * rng.uniform());
+            let mut of = || -> Vec<f64> { (0..k).map(|_| small * rng.uniform()).collect() };
+            let (losses, f) = (of(), of());
+            let mut p = vec![0.0; k];
+            fast(&losses, least(&losses, None), None, gamma, &mut p);
+            let star = least(&f, None);
+            let regret: f64 = (0..k).map(|a| p[a] * (f[a] - f[star])).sum();
+            let played: f64 = (0..k).map(|a| p[a] * f[a]).sum();
+            let error: f64 = (0..k).map(|a| p[a] * (losses[a] - f[a]).powi(2) / (losses[a] + f[a])).sum();
+            let right = 5.0 * k as f64 / gamma * played + 7.0 * gamma * error;
+            assert!(regret <= right + 1e-12, "{regret} > {right}");
+        }
+    }
+}
