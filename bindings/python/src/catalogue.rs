@@ -56,7 +56,7 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
         described.set_item("meaning", param.summary())?;
         described.set_item("default", param.default)?;
         described.set_item("kind", param.kind.name())?;
-        described.set_item("words", param.words)?;
+        described.set_item("words", param.words.to_vec())?;
         params.append(described)?;
     }
     dict.set_item("params", params)?;
