@@ -28,7 +28,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         learner.update(Features::Dense(&row), Target::class(class), &prediction);
     }
 
-    let bound = learner.certificate().ok_or("FOLKLORE certifies its regret")?;
+    let bound = learner.certificate().ok_or("FOLKLORE certifies its regret")??;
     println!("mean log-loss {:.3}; whatever the rows, the regret is at most {bound:.1}", total / 300.0);
     assert!(total / 300.0 < 0.2, "the clusters are far apart");
     Ok(())

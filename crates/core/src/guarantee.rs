@@ -68,7 +68,10 @@ impl RunFacts {
             Some(format!("{} {labels} came late, after later rows had been predicted", self.late))
         } else if known < self.rounds {
             let rounds = self.rounds - known;
-            Some(format!("the labels of {rounds} round{} have not come yet", if rounds == 1 { "" } else { "s" }))
+            Some(format!(
+                "the labels of {rounds} round{} have not come yet",
+                if rounds == 1 { "" } else { "s" }
+            ))
         } else if known > self.rounds {
             Some(format!("{} learnt of which nothing is known", were(known - self.rounds, "round")))
         } else if self.floor > 0.0 {
@@ -116,6 +119,7 @@ impl RunFacts {
             Guarantee::SquaredRegret { norm, bound } => {
                 Guarantee::SquaredRegret { norm, bound: bound.and(Err(why)) }
             }
+            Guarantee::PolicyRegret { bound } => Guarantee::PolicyRegret { bound: bound.and(Err(why)) },
             Guarantee::Mistakes { norm, bound } => Guarantee::Mistakes { norm, bound: bound.and(Err(why)) },
         }
     }

@@ -65,18 +65,12 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Perceptron>(),
     Entry::full::<SecondOrderPerceptron<FullMetric>>(),
     Entry::full::<SecondOrderPerceptron<DiagonalMetric>>(),
-    Entry::either::<Gaptron<Logistic>, BanditGaptron<Logistic>>().in_practice(
-        "rate=0.3",
-        "on 2,000 rows of segment 0.81 of the labels are wrong, and 0.18 with it",
-    ),
-    Entry::either::<Gaptron<Hinge>, BanditGaptron<Hinge>>().in_practice(
-        "rate=0.3",
-        "on 2,000 rows of segment 0.48 of the labels are wrong, and 0.17 with it",
-    ),
-    Entry::either::<Gaptron<Smooth>, BanditGaptron<Smooth>>().in_practice(
-        "rate=0.3",
-        "on 2,000 rows of segment 0.59 of the labels are wrong, and 0.16 with it",
-    ),
+    Entry::either::<Gaptron<Logistic>, BanditGaptron<Logistic>>()
+        .in_practice("rate=0.3", "on 2,000 rows of segment 0.81 of the labels are wrong, and 0.18 with it"),
+    Entry::either::<Gaptron<Hinge>, BanditGaptron<Hinge>>()
+        .in_practice("rate=0.3", "on 2,000 rows of segment 0.48 of the labels are wrong, and 0.17 with it"),
+    Entry::either::<Gaptron<Smooth>, BanditGaptron<Smooth>>()
+        .in_practice("rate=0.3", "on 2,000 rows of segment 0.59 of the labels are wrong, and 0.16 with it"),
     Entry::bandit::<Banditron>(),
     Entry::bandit::<Newtron<FullLeader>>(),
     Entry::bandit::<Newtron<DiagonalLeader>>(),

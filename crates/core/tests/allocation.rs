@@ -136,7 +136,11 @@ fn bandit_rounds_allocate_nothing() {
                     for (round, taken) in pair.iter().zip(&mut decisions) {
                         learner.act(round.dense(), &mut uniforms, taken);
                         if !late {
-                            learner.learn(round.sparse(), taken, (taken.label as usize == round.class()).into());
+                            learner.learn(
+                                round.sparse(),
+                                taken,
+                                (taken.label as usize == round.class()).into(),
+                            );
                         }
                     }
                     for (round, taken) in pair.iter().zip(&decisions).rev().filter(|_| late) {

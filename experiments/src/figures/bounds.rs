@@ -90,8 +90,15 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
         (ALGORITHMS.iter()).filter(|entry| entry.about.accepts.classes != Classes::Real).collect();
     let results = parallel(context.options.threads, &entries, |entry| held(entry, &config))?;
     let mut points = Table::new(&["learner", "rounds", "regret", "certificate", "bound"]);
-    let mut summary =
-        Table::new(&["learner", "against", "loss or mistakes", "regret", "certificate", "bound", "trivial bound"]);
+    let mut summary = Table::new(&[
+        "learner",
+        "against",
+        "loss or mistakes",
+        "regret",
+        "certificate",
+        "bound",
+        "trivial bound",
+    ]);
     let (mut claims, mut charts, mut without, mut silent) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (entry, held) in entries.iter().zip(results) {
         let name = entry.about.name;
@@ -125,13 +132,16 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
         if certified.regret.is_none() {
             continue;
         }
-        let mut lines = [("regret", vec![]), ("certificate", vec![]), ("bound", vec![]), ("trivial bound", vec![])];
+        let mut lines =
+            [("regret", vec![]), ("certificate", vec![]), ("bound", vec![]), ("trivial bound", vec![])];
         let trivial = certified.trivial_bound / over_time.last().map_or(1, |moment| moment.rounds) as f64;
         let mut excess = f64::NEG_INFINITY;
         for moment in &over_time {
             let regret = moment.comparator.map(|comparator| moment.loss - comparator);
             let says_nothing = Some(trivial * moment.rounds as f64);
-            for (line, value) in lines.iter_mut().zip([regret, moment.certificate, moment.bound, says_nothing]) {
+            for (line, value) in
+                lines.iter_mut().zip([regret, moment.certificate, moment.bound, says_nothing])
+            {
                 line.1.extend(value.map(|value| (moment.rounds as f64, value)));
             }
             for promise in [moment.certificate, moment.bound].into_iter().flatten() {

@@ -48,7 +48,10 @@ fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
         table.add_row([about.name, about.summary, about.cost, about.memory]);
     }
     writeln!(out, "{}\n", table.trim_fmt())?;
-    writeln!(out, "Defaults are the theorem's. These are too careful for streams of ordinary length; what works:\n")?;
+    writeln!(
+        out,
+        "Defaults are the theorem's. These are too careful for streams of ordinary length; what works:\n"
+    )?;
     for entry in entries {
         if let Some(practice) = entry.practice {
             writeln!(out, "{:<18} {}", entry.about.name, as_options(practice))?;
@@ -88,7 +91,11 @@ pub(crate) fn as_options(practice: Practice) -> String {
 
 /// The sentence on a learner whose theorem's defaults are too careful.
 pub(crate) fn in_practice(practice: Practice) -> String {
-    format!("the defaults are too careful: {}; {} works, without guarantee", practice.why, as_options(practice))
+    format!(
+        "the defaults are too careful: {}; {} works, without guarantee",
+        practice.why,
+        as_options(practice)
+    )
 }
 
 /// What it is told of a round, in a word and in words.

@@ -19,7 +19,6 @@ use noregret_stream::decisions::file::{LogFile, LogFileError};
 use noregret_stream::decisions::log::{LogWriter, Start};
 use noregret_stream::encode::examples::{Examples, ReadExamples};
 use noregret_stream::run::bandit::{Journal, Play, run_bandit_on, warning};
-use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::standing::{Standing, set_rows_read};
 use noregret_stream::run::threads::workers;
@@ -40,7 +39,7 @@ use crate::choices::CalibrationOf;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::note::{counted_past, note, note_bad_rows};
+use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, open};
 use crate::plan::{Plan, RunPlan};
 use crate::progress::{Mode, Progress, Total, as_json};
@@ -485,7 +484,8 @@ impl Session<'_> {
         let scaling = self.examples.encoder.scaler.scaling();
         if scaling.adapts() {
             // The scale of a column moves on, and no linear predictor of the raw rows moves with it.
-            certified.comparator += &format!(", of rows scaled as they were when they came (--scale {scaling})");
+            certified.comparator +=
+                &format!(", of rows scaled as they were when they came (--scale {scaling})");
         }
         Ok(Some(certified))
     }

@@ -38,7 +38,10 @@ fn gaptron_hears_what_it_is_told() {
 fn auto_is_the_default_of_bandit_feedback() {
     let folder = folder();
     let summary = folder.summary("a.svm --limit 600 --feedback bandit --set members=labels+shared@0.1");
-    assert_eq!((&summary["learner"], &summary["resolved_parameters"]["mode"]), (&"auto".into(), &"bandit".into()));
+    assert_eq!(
+        (&summary["learner"], &summary["resolved_parameters"]["mode"]),
+        (&"auto".into(), &"bandit".into())
+    );
     // Of 9 classes; whoever knows nothing errs in 8 of 9 rounds.
     let error = summary["error_rate"].as_f64().expect("a rate");
     assert!(error < 0.5 && summary.get("log_loss").is_none(), "{summary}");

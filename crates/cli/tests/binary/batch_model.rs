@@ -23,7 +23,9 @@ fn error_rate(folder: &Folder, model: &str) -> f64 {
 fn an_average_predicts_and_learns_no_more() {
     let folder = folder();
     let plain = folder.run("run a.svm --quiet --save plain --scale unit").succeeded().stdout;
-    let ran = folder.run("run a.svm --quiet --save last --batch-model batch --snapshots 5 --scale unit").succeeded();
+    let ran = folder
+        .run("run a.svm --quiet --save last --batch-model batch --snapshots 5 --scale unit")
+        .succeeded();
     let score = |text: &str| text.lines().filter(|line| !line.starts_with("seconds")).collect::<String>();
     assert_eq!(score(&ran.stdout), score(&plain), "drawing changes nothing");
     assert_eq!(folder.read("last"), folder.read("plain"));
@@ -49,12 +51,15 @@ fn a_snapshot_has_the_scaling_of_its_time() {
     for seed in 0..3 {
         let ran = folder.run(&format!("run a.svm --batch-model one {rest} {seed}")).succeeded();
         assert!(ran.stderr.contains("nothing is promised of the loss on rows to come"), "{}", ran.stderr);
-        let rounds = folder.run("inspect one --json").succeeded().objects().remove(0)["rounds"].as_u64().unwrap();
+        let rounds =
+            folder.run("inspect one --json").succeeded().objects().remove(0)["rounds"].as_u64().unwrap();
         let archive = |name: &str| noregret::model::Archive::from_bytes(&folder.read(name)).unwrap();
         let drawn = archive("one");
         let rows = drawn.tensor("scaling/rows").unwrap().clone();
         // The row before which the state was taken has been scaled already.
-        folder.run(&format!("run a.svm --quiet --limit {} --save there {rest} {seed}", rounds + 1)).succeeded();
+        folder
+            .run(&format!("run a.svm --quiet --limit {} --save there {rest} {seed}", rounds + 1))
+            .succeeded();
         let there = archive("there");
         assert_eq!(rows, *there.tensor("scaling/rows").unwrap());
         for name in ["scaling/first", "scaling/second"] {

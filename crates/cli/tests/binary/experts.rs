@@ -25,7 +25,10 @@ fn abstaining_is_counted_in_expectation() {
     let guarantee = dear["abstention"]["guarantee"].as_str().unwrap();
     assert_eq!(guarantee, "none: abstaining cost up to 0.6: the theorem needs costs of at most 1/2");
     let late = folder.summary("votes.csv --learner adahedge-abstain --delay 1");
-    assert_eq!(late["abstention"]["guarantee"], "none: 1 label came late, after later rows had been predicted");
+    assert_eq!(
+        late["abstention"]["guarantee"],
+        "none: 1 label came late, after later rows had been predicted"
+    );
     assert!(folder.summary("votes.csv --learner adahedge")["abstention"].is_null());
 }
 

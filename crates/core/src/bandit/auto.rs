@@ -54,7 +54,7 @@ use crate::experts::mixture::Mixture;
 use crate::full::gaptron::Mode;
 use crate::learner::{BanditLearner, OnlineLearner, Predictor};
 use crate::param::{ParamError, Value, Values};
-use crate::prediction::{Decision, LEAST, Prediction, Reward};
+use crate::prediction::{Decision, LEAST_PROBABILITY, Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
@@ -123,7 +123,7 @@ impl BanditAuto {
         let weights = self.parts.weights();
         let labels = coupled.probabilities.iter().zip(&rewards);
         for (score, (q, r)) in out.scores.iter_mut().zip(labels) {
-            let f = (weights[0] * q + weights[1] * r).clamp(LEAST, 1.0 - f64::EPSILON); // eq. (1)
+            let f = (weights[0] * q + weights[1] * r).clamp(LEAST_PROBABILITY, 1.0 - f64::EPSILON); // eq. (1)
             *score = f.ln() - (-f).ln_1p();
         }
         separate.probabilities = rewards;
@@ -210,17 +210,20 @@ impl BanditLearner for BanditAuto {
             &now.work.0
         };
         let [coupled, separate] = &work.members[..] else { unreachable!("a forecast has two parts") };
-        let loss = |f: f64| -r * f.max(LEAST).ln() - (1.0 - r) * (-f).ln_1p().max(LEAST.ln());
+        let loss = |f: f64| {
+            -r * f.max(LEAST_PROBABILITY).ln() - (1.0 - r) * (-f).ln_1p().max(LEAST_PROBABILITY.ln())
+        };
         self.parts.update(&[loss(coupled.probabilities[label]), loss(separate.probabilities[label])]);
         self.separate.learn(x, label, reward, separate);
         if reward.is_right() {
             self.coupled.update(x, Target::class(label), coupled);
         } else {
             // What is left where the label is none of the others.
-            let others: f64 = coupled.probabilities.iter().enumerate().filter(|(at, _)| *at != label).map(|(_, q)| q).sum();
+            let others: f64 =
+                coupled.probabilities.iter().enumerate().filter(|(at, _)| *at != label).map(|(_, q)| q).sum();
             let uniform = 1.0 / (self.problem.classes as f64 - 1.0);
             self.belief.clear();
-            let share = |q: &f64| (1.0 - r) * if others > LEAST { q / others } else { uniform };
+            let share = |q: &f64| (1.0 - r) * if others > LEAST_PROBABILITY { q / others } else { uniform };
             self.belief.extend(coupled.probabilities.iter().map(share));
             self.belief[label] = r;
             self.coupled.update(x, Target::distribution(&self.belief), coupled);
@@ -266,6 +269,9 @@ impl State for BanditAuto {
     }
 
     fn restored(&mut self) -> bool {
-        self.coupled.restored() && self.separate.restored() && self.parts.restored() && self.scales.is_consistent()
+        self.coupled.restored()
+            && self.separate.restored()
+            && self.parts.restored()
+            && self.scales.is_consistent()
     }
 }

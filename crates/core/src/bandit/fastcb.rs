@@ -187,7 +187,8 @@ impl BanditLearner for FastCb {
             Schedule::Root => Err("schedule = root has no theorem".to_owned()),
             schedule => self.oracle.bound().map(|regret| {
                 let (k, t) = (self.problem.classes as f64, self.oracle.rounds() as f64);
-                let (steps, least) = if schedule == Schedule::Printed { (5.0 / 14.0, 10.0) } else { (0.5, 2.0) };
+                let (steps, least) =
+                    if schedule == Schedule::Printed { (5.0 / 14.0, 10.0) } else { (0.5, 2.0) };
                 let most = (steps * k * t / self.oracle.least_regret()).sqrt().max(least * k);
                 let largest = (self.oracle.factor() * most).max(2.0 * k);
                 bounds::fastcb(self.loss_sum, self.gamma, largest, regret)
@@ -236,8 +237,15 @@ mod tests {
         let s = at.scores[0];
         assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-14, "the forecast");
         let least = sigmoid(-s);
-        assert_close(at.distribution[1], least / (2.0 * least + 4.0 * (0.5 - least)), 1e-14, "the other label");
-        let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else { panic!("it holds") };
+        assert_close(
+            at.distribution[1],
+            least / (2.0 * least + 4.0 * (0.5 - least)),
+            1e-14,
+            "the other label",
+        );
+        let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else {
+            panic!("it holds")
+        };
         assert_close(bound, 14.0 * (4.0 * (2.0 + 1.0 / 17.0) + 4.0), 1e-11, "the bound");
     }
 

@@ -256,7 +256,8 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
             (_, _, None) => Ok(Box::new(move |u| {
                 L::total(u) + bounds::gaptron_any_horizon(k, self.norm, self.falling_rate, self.explored)
             })),
-            _ => Err("it needs the default rate where exploration is adaptive or the radius is not known".to_owned()),
+            _ => Err("it needs the default rate where exploration is adaptive or the radius is not known"
+                .to_owned()),
         };
         Some(Guarantee::Mistakes { norm, bound })
     }

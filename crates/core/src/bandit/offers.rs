@@ -141,7 +141,9 @@ impl Offer<'_> {
             let first = out.indices.len();
             for (column, value) in &out.block {
                 match out.indices[first..].last() {
-                    Some(last) if *last == start + column => *out.values.last_mut().expect("as long") += value,
+                    Some(last) if *last == start + column => {
+                        *out.values.last_mut().expect("as long") += value
+                    }
                     _ => {
                         out.indices.push(start + column);
                         out.values.push(*value);
@@ -203,7 +205,10 @@ impl Block {
 
 impl fmt::Debug for Offers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Offers").field("width", &self.width).field("rounds", &self.rounds).finish_non_exhaustive()
+        f.debug_struct("Offers")
+            .field("width", &self.width)
+            .field("rounds", &self.rounds)
+            .finish_non_exhaustive()
     }
 }
 
@@ -223,7 +228,8 @@ impl Offers {
         if at.members.is_empty() {
             at = self.model.prediction();
         }
-        let (indices, values) = (std::mem::take(&mut out.work.0.indices), std::mem::take(&mut out.work.0.scratch));
+        let (indices, values) =
+            (std::mem::take(&mut out.work.0.indices), std::mem::take(&mut out.work.0.scratch));
         let mut block = Block { indices, values };
         for (position, score) in out.scores.iter_mut().enumerate() {
             if offered.is_some_and(|offered| offered.binary_search(&(position as u32)).is_err()) {
@@ -256,7 +262,8 @@ impl Algorithm for Offers {
     fn new(params: OffersParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         let width = width_of(&params, &problem);
         if width == 0 || width.saturating_mul(problem.classes) < problem.features {
-            let need = format!("at least features / classes = {}", problem.features.div_ceil(problem.classes));
+            let need =
+                format!("at least features / classes = {}", problem.features.div_ceil(problem.classes));
             return Err(ParamError::invalid("width", width, need));
         }
         let model = Auto::fixed(AutoParams::default(), of_model(&problem, width), seed)?;

@@ -165,7 +165,8 @@ impl Oracle {
         let known = [Schedule::Certificate, Schedule::Root].into_iter().find(|schedule| has(*schedule));
         let schedule = params.schedule.or(known).unwrap_or(Schedule::Root);
         if !has(schedule) {
-            let need = format!("root, since the oracle {} has no such bound on its regret", first.about().name);
+            let need =
+                format!("root, since the oracle {} has no such bound on its regret", first.about().name);
             return Err(ParamError::invalid("schedule", schedule.to_value(), need));
         }
         let factor = if schedule == Schedule::Root { 30.0 } else { 1.0 };
@@ -233,8 +234,9 @@ impl Oracle {
     /// The same after all rounds, by the certificate where there is one, or why that is not known.
     pub(super) fn bound(&self) -> Result<f64, String> {
         let bound = |model: &dyn Model| {
-            let valid = model.guarantee().and_then(|guarantee| guarantee.regret_bound());
-            valid.map(|closed| model.certificate().map_or(closed, |certificate| certificate.min(closed)))
+            let closed = model.guarantee()?.regret_bound()?.ok()?;
+            let certificate = model.certificate().and_then(Result::ok);
+            Some(certificate.map_or(closed, |certificate| certificate.min(closed)))
         };
         let bounds: Option<Vec<f64>> = self.models.iter().map(|model| bound(model.as_ref())).collect();
         let why = || format!("the oracle {} has no valid bound on its regret", self.name());
@@ -281,7 +283,8 @@ impl Oracle {
             model.update(x, Target::distribution(&[1.0 - reward.value(), reward.value()]), at);
         }
         self.rounds += 1;
-        self.regrets[label] = regret(model.as_ref(), self.schedule).map_or(f64::INFINITY, |r| r.max(self.least));
+        self.regrets[label] =
+            regret(model.as_ref(), self.schedule).map_or(f64::INFINITY, |r| r.max(self.least));
     }
 
     /// Whether soft labels can be learnt from.
@@ -292,8 +295,8 @@ impl Oracle {
     /// Recomputes what follows from the learners.
     fn refresh(&mut self) {
         let (schedule, least) = (self.schedule, self.least);
-        let of = |model: &Box<dyn Model>| regret(model.as_ref(), schedule).map_or(f64::INFINITY, |r| r.max(least));
-        self.regrets = self.models.iter().map(of).collect();
+        let of = |model: &dyn Model| regret(model, schedule).map_or(f64::INFINITY, |r| r.max(least));
+        self.regrets = self.models.iter().map(|model| of(model.as_ref())).collect();
     }
 
     /// Makes room for more labels and features.
@@ -337,8 +340,8 @@ impl Oracle {
 /// What `model` can have lost more than the best of its ball.
 fn regret(model: &dyn Model, schedule: Schedule) -> Option<f64> {
     match schedule {
-        Schedule::Certificate => model.certificate(),
-        Schedule::Printed => model.guarantee()?.regret_bound(),
+        Schedule::Certificate => model.certificate()?.ok(),
+        Schedule::Printed => model.guarantee()?.regret_bound()?.ok(),
         Schedule::Root => Some(f64::INFINITY),
     }
 }

@@ -44,7 +44,8 @@ impl Scales {
     pub(super) fn decide(&self, offered: Option<&[u32]>, out: &mut Decision) {
         out.offer(offered);
         // The forecast of a decision is empty; its room serves.
-        let (mut losses, mut play) = (std::mem::take(&mut out.forecast), std::mem::take(&mut out.work.0.kept));
+        let (mut losses, mut play) =
+            (std::mem::take(&mut out.forecast), std::mem::take(&mut out.work.0.kept));
         losses.clear();
         losses.extend(out.scores.iter().map(|score| sigmoid(-score)));
         play.clear();
@@ -87,14 +88,7 @@ impl Scales {
 }
 
 /// Writes $p^c$ for $c$ = `scale` in round `round`, in which the label `best` was.
-fn play_at(
-    scale: f64,
-    round: u64,
-    losses: &[f64],
-    best: usize,
-    offered: Option<&[u32]>,
-    out: &mut [f64],
-) {
+fn play_at(scale: f64, round: u64, losses: &[f64], best: usize, offered: Option<&[u32]>, out: &mut [f64]) {
     let k = offered.map_or(losses.len(), <[u32]>::len) as f64;
     inverse_gap::square(losses, best, offered, scale * (k * round as f64).sqrt(), out);
 }

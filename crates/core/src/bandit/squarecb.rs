@@ -216,21 +216,24 @@ mod tests {
     use crate::testing::{assert_close, count, items, number, numbers, vector};
 
     fn learner(pairs: &[(&str, Value)], problem: Problem) -> Result<SquareCb, ParamError> {
-        let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Values>();
+        let values =
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Values>();
         SquareCb::new(OracleParams::from_values("squarecb", &values)?, problem, 0)
     }
 
     #[test]
     fn parameters_are_checked() {
-        let error = |pairs: &[(&str, Value)]| {
-            learner(pairs, Problem::new(2, 1)).expect_err("refused").to_string()
-        };
+        let error =
+            |pairs: &[(&str, Value)]| learner(pairs, Problem::new(2, 1)).expect_err("refused").to_string();
         assert_eq!(
             error(&[("oracle", Value::from("vaw"))]),
             "oracle = vaw: must be a learner that forecasts probabilities of two classes and learns from labels"
         );
         assert_eq!(error(&[("factor", Value::from(0.0))]), "factor = 0: must be a finite number > 0");
-        assert_eq!(error(&[("oracle.norm", Value::from(-1.0))]), "oracle.norm = -1: must be a finite number > 0");
+        assert_eq!(
+            error(&[("oracle.norm", Value::from(-1.0))]),
+            "oracle.norm = -1: must be a finite number > 0"
+        );
         assert!(error(&[("oracle.rate", Value::from(1.0))]).contains("rate"), "unknown to the oracle");
         let text = error(&[("oracle", Value::from("auto")), ("schedule", Value::from("certificate"))]);
         assert_eq!(
@@ -245,7 +248,8 @@ mod tests {
     fn two_rounds_by_hand() {
         let one = Value::from(1.0);
         let mut learner =
-            learner(&[("oracle.norm", one.clone()), ("oracle.radius", one)], Problem::new(2, 1)).expect("valid");
+            learner(&[("oracle.norm", one.clone()), ("oracle.radius", one)], Problem::new(2, 1))
+                .expect("valid");
         let x = Features::Dense(&[1.0]);
         let mut at = Decision::default();
         learner.predict(x, &mut at);
@@ -259,7 +263,9 @@ mod tests {
         let s = at.scores[0];
         assert_close(s + 8.0 / 17.0 * (0.5 * s).tanh(), 4.0 / 17.0, 1e-14, "the forecast");
         assert_close(at.distribution[1], 1.0 / (2.0 + gamma * (sigmoid(s) - 0.5)), 1e-14, "the other label");
-        let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else { panic!("it holds") };
+        let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else {
+            panic!("it holds")
+        };
         // 2(K-1)/γ_1 + (γ_1 (2 + 1/17) + G)/8 with G = 4 √(1/2).
         let want = 2.0 / 8f64.sqrt() + (8f64.sqrt() * (2.0 + 1.0 / 17.0) + 8f64.sqrt()) / 8.0;
         assert_close(bound, want, 1e-12, "the bound");
@@ -271,7 +277,10 @@ mod tests {
         let learner = learner(&[], Problem::new(3, 1).with_radius(1.0)).expect("valid");
         let mut at = Decision::default();
         assert!(learner.predict_among(Features::Dense(&[1.0]), &[0, 2], &mut at));
-        assert_eq!((&at.distribution[..], &at.offered[..], at.exploration), (&[0.5, 0.0, 0.5][..], &[0, 2][..], 1.0));
+        assert_eq!(
+            (&at.distribution[..], &at.offered[..], at.exploration),
+            (&[0.5, 0.0, 0.5][..], &[0, 2][..], 1.0)
+        );
         assert_eq!(at.check(3), Ok(()));
         at.label = 1;
         at.probability = 0.5;
@@ -286,6 +295,8 @@ mod tests {
         }
         let reference = vector("squarecb_gauss");
         assert!(count(&reference["K"]) > 2 && items(&reference["rounds"]).len() >= 100);
-        assert!(numbers(&reference["x"][0]).len() == count(&reference["d"]) && number(&reference["norm"]) > 0.0);
+        assert!(
+            numbers(&reference["x"][0]).len() == count(&reference["d"]) && number(&reference["norm"]) > 0.0
+        );
     }
 }

@@ -238,7 +238,7 @@ fn gaf_pays_for_smoothing_and_sampling() {
     assert_eq!(gaf_smoothing(100.0, 0.0), 0.0);
     for p in [1e-9, 0.01, 0.4, 1.0] {
         let mu = 0.2;
-        let lost: f64 = (p / ((1.0 - mu) * p + mu / 3.0) as f64).ln();
+        let lost = f64::ln(p / ((1.0 - mu) * p + mu / 3.0));
         assert!(lost <= gaf_smoothing(1.0, mu), "{p}");
     }
     assert_eq!(gaf_sampling(&SETTING, 1e-3, 50.0, 0.05), None);

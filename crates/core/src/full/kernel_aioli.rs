@@ -247,7 +247,8 @@ impl KernelAioli {
         curved(self.kappa, largest, || match (self.dropped, self.beyond_radius) {
             (0, 0) => promise(),
             (0, rows) => Err(format!(
-                "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))", were(rows, "row")
+                "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))",
+                were(rows, "row")
             )),
             (dropped, _) => {
                 Err(format!("{} not learnt: it needs at most max_rounds rounds", were(dropped, "round")))

@@ -27,13 +27,7 @@ pub fn fast(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out:
 }
 
 /// Writes `p(gap)` for all labels but `best`, and to it what they leave.
-fn spread(
-    losses: &[f64],
-    among: Option<&[u32]>,
-    best: usize,
-    p: impl Fn(f64) -> f64,
-    out: &mut [f64],
-) {
+fn spread(losses: &[f64], among: Option<&[u32]>, best: usize, p: impl Fn(f64) -> f64, out: &mut [f64]) {
     out.fill(0.0);
     let mut rest = 1.0;
     for at in indices(losses.len(), among).filter(|at| *at != best) {

@@ -148,7 +148,8 @@ impl SecondOrder {
             settled.inverse.forget_prepared();
             return settled.project_many(rows, out);
         }
-        let (n, q, d, vectors) = (self.inverse.side(), self.inverse.blocks(), self.inverse.features(), self.vectors);
+        let (n, q, d, vectors) =
+            (self.inverse.side(), self.inverse.blocks(), self.inverse.features(), self.vectors);
         let most = (AT_ONCE / (n * q)).max(1).min(rows.len() / d);
         let mut y = vec![0.0; most * n * q];
         let mut images = vec![0.0; most * q * vectors];
@@ -162,7 +163,7 @@ impl SecondOrder {
             let images = &mut images[..count * q * vectors];
             product(
                 columns_mut(images, vectors, q * count),
-                Into::Replace,
+                Store::Replace,
                 1.0,
                 b.transpose(),
                 columns(y, n, q * count),

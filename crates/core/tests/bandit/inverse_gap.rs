@@ -70,7 +70,9 @@ fn regret_and_bound(name: &str, schedule: &str, rows: Rows, seed: u64) -> (f64, 
         let right = rng.uniform() < f[at.label as usize];
         learner.learn(x, &at, right.into());
     }
-    let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else { panic!("{name}: it holds") };
+    let Some(Guarantee::PolicyRegret { bound: Ok(bound) }) = learner.guarantee() else {
+        panic!("{name}: it holds")
+    };
     (regret, bound)
 }
 

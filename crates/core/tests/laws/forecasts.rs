@@ -2,8 +2,6 @@
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Features, Target};
-use noregret::learner::Classes;
-use noregret::problem::Problem;
 
 use crate::support::{Case, Round, assert_near, assert_same_bits, every_case};
 

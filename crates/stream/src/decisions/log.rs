@@ -19,12 +19,12 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use crate::decisions::pending::Verdict;
 use noregret::algorithm::AnyModel;
 use noregret::param::Values;
 use noregret::prediction::Decision;
 use noregret::problem::Problem;
 use noregret::rng::Rng;
-use crate::decisions::pending::Verdict;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Serialize, Serializer};
 

@@ -2,7 +2,7 @@
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target};
-use noregret::guarantee::{Promise, RunFacts};
+use noregret::guarantee::Promise;
 use noregret::learner::OnlineLearner;
 use noregret::prediction::{Prediction, draw};
 use noregret::rng::{Rng, Uniforms};
@@ -44,9 +44,9 @@ pub struct Outcome<'a> {
     pub target: Option<Target<'a>>,
     /// What the round adds to the scores; nothing without a target.
     pub round: RoundScore,
-    /// The learner's certificate over the rounds before this one, see [`RunFacts::certificate`]. Costs a pass over its state.
+    /// The learner's certificate over the rounds before this one, see [`RunFacts::certificate`](noregret::guarantee::RunFacts::certificate). Costs a pass over its state.
     pub certificate: &'a dyn Fn() -> Option<Promise>,
-    /// The theorem's bound on the regret over the rounds before this one, see [`RunFacts::guarantee`].
+    /// The theorem's bound on the regret over the rounds before this one, see [`RunFacts::guarantee`](noregret::guarantee::RunFacts::guarantee).
     pub bound: &'a dyn Fn() -> Option<Promise>,
     /// The weights of its members, see [`OnlineLearner::weights`].
     pub weights: &'a dyn Fn() -> Vec<(String, f64)>,

@@ -11,7 +11,7 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, fill, within};
-use crate::row::Row;
+use crate::read::row::Row;
 
 /// Functions.
 const FUNCTIONS: u64 = 10;
@@ -73,9 +73,8 @@ impl Person {
 
     /// Whether the person is in group A, by `function` from 1 to 10.
     fn is_in_group_a(&self, function: u64) -> bool {
-        let thousand = |low: u32, high: u32, x: f64| {
-            (1000.0 * f64::from(low)..=1000.0 * f64::from(high)).contains(&x)
-        };
+        let thousand =
+            |low: u32, high: u32, x: f64| (1000.0 * f64::from(low)..=1000.0 * f64::from(high)).contains(&x);
         let total = self.salary + self.commission;
         let salary = |(low, high): (u32, u32)| thousand(low, high, self.salary);
         let loan = |(low, high): (u32, u32)| thousand(low, high, self.loan);
@@ -86,9 +85,7 @@ impl Person {
             1 => !(40.0..60.0).contains(&self.age),
             2 => salary(self.by_age((50, 100), (75, 125), (25, 75))),
             3 => schools.contains(&self.education),
-            4 if schools.contains(&self.education) => {
-                salary(self.by_age((25, 75), (50, 100), (50, 100)))
-            }
+            4 if schools.contains(&self.education) => salary(self.by_age((25, 75), (50, 100), (50, 100))),
             4 => salary(self.by_age((50, 100), (75, 125), (25, 75))),
             5 if salary(self.by_age((50, 100), (75, 125), (25, 75))) => {
                 loan(self.by_age((100, 300), (200, 400), (300, 500)))

@@ -5,12 +5,12 @@
 //! random order: a phase of the stream for each, and after every four of them a phase that shows the whole board. A learner
 //! that forgets what it does not see for a while has to learn it again.
 
-use noregret::param::{ParamError, Params as _, Values};
+use noregret::param::{Params as _, Values};
 use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, fill, shuffled};
-use crate::row::Row;
+use crate::read::row::Row;
 
 /// Fields on a side of the board, and classes.
 const SIDE: usize = 8;

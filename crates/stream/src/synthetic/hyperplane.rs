@@ -10,7 +10,7 @@ use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Made, Synthetic, count, fill, within};
-use crate::row::Row;
+use crate::read::row::Row;
 
 /// The probability that a weight turns back.
 const REVERSAL: f64 = 0.1;
@@ -89,7 +89,7 @@ impl Synthetic for Hyperplane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::RowLabel;
+    use crate::read::row::RowLabel;
 
     /// One feature: the hyperplane is x = 1/2 whatever its weight.
     #[test]

@@ -4,12 +4,12 @@
 //! A digit is drawn uniformly; seven features are the segments that show it, each of which is wrong with probability
 //! `noise`; seventeen more are 0 or 1 at random. At every change of concept all columns change places.
 
-use noregret::param::{ParamError, Params as _, Values};
+use noregret::param::{Params as _, Values};
 use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, fill, shuffled, within};
-use crate::row::Row;
+use crate::read::row::Row;
 
 /// The segments that are lit: top, upper left, upper right, middle, lower left, lower right, bottom.
 const DIGITS: [[u8; 7]; 10] = [
@@ -90,7 +90,7 @@ impl Synthetic for Led {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::RowLabel;
+    use crate::read::row::RowLabel;
 
     #[test]
     fn segments_show_the_digit() {

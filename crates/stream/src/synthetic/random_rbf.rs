@@ -5,13 +5,13 @@
 //! in proportion to the weights, and lies in a random direction from it, at a normal distance of its deviation.
 //! With drift, every centroid moves by `drift` a row along a direction of its own, and turns back at the walls of the cube.
 
-use noregret::param::{ParamError, Params as _, Values};
+use noregret::param::{Params as _, Values};
 use noregret::params;
 use noregret::prediction::draw;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Made, Synthetic, count, fill, within};
-use crate::row::Row;
+use crate::read::row::Row;
 
 params! {
     /// Parameters of the stream of random radial basis functions.

@@ -5,12 +5,12 @@
 //! third level on a node is a leaf with probability 0.15, at the fifth always. Leaves have random classes. At every change
 //! of concept there is another tree.
 
-use noregret::param::{ParamError, Params as _, Values};
+use noregret::param::{Params as _, Values};
 use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, count};
-use crate::row::Row;
+use crate::read::row::Row;
 
 /// Values of a nominal feature.
 const VALUES: usize = 5;
@@ -152,8 +152,7 @@ mod tests {
     fn a_tree_by_hand() {
         let below = (0..VALUES).map(Node::Leaf).collect();
         let nominal = Node::Nominal { feature: 0, below };
-        let tree =
-            Node::Numeric { feature: 0, threshold: 0.5, below: Box::new([Node::Leaf(7), nominal]) };
+        let tree = Node::Numeric { feature: 0, threshold: 0.5, below: Box::new([Node::Leaf(7), nominal]) };
         assert_eq!(tree.class(&[0.4], &[3]), 7);
         assert_eq!(tree.class(&[0.6], &[3]), 3);
     }

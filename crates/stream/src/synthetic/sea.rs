@@ -4,12 +4,12 @@
 //! Three features, uniform in [0, 10], of which the third means nothing. Class 1 is where the first two add up to at most a
 //! threshold: 8, 9, 7 and 9.5 in turn, one for each block of the stream.
 
-use noregret::param::{ParamError, Params as _, Values};
+use noregret::param::{Params as _, Values};
 use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, fill, within};
-use crate::row::Row;
+use crate::read::row::Row;
 
 const THRESHOLDS: [f64; 4] = [8.0, 9.0, 7.0, 9.5];
 
@@ -61,7 +61,7 @@ impl Synthetic for Sea {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::RowLabel;
+    use crate::read::row::RowLabel;
 
     #[test]
     fn every_block_has_its_threshold() {

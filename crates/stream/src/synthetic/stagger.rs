@@ -4,12 +4,12 @@
 //! uniformly: a column of 0 and 1 for each of the nine values. Class 1 is in turn what is small and red; what is green or
 //! circular; what is medium or large.
 
-use noregret::param::{ParamError, Params as _, Values};
+use noregret::param::{Params as _, Values};
 use noregret::params;
 use noregret::rng::Rng;
 
 use super::{Blocks, Made, Synthetic};
-use crate::row::Row;
+use crate::read::row::Row;
 
 params! {
     /// Parameters of STAGGER concepts.
@@ -62,7 +62,7 @@ impl Synthetic for Stagger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::RowLabel;
+    use crate::read::row::RowLabel;
 
     #[test]
     fn concepts_take_turns() {

@@ -5,12 +5,12 @@
 //! combination of two of them, another pair for every class, with standard normal noise on every feature. At every change
 //! of concept all columns change places.
 
-use noregret::param::{ParamError, Params as _, Values};
+use noregret::param::{Params as _, Values};
 use noregret::params;
 use noregret::rng::{Rng, Uniforms};
 
 use super::{Blocks, Made, Synthetic, count, fill, shuffled};
-use crate::row::Row;
+use crate::read::row::Row;
 
 /// Features that mean something.
 const PLACES: usize = 21;
@@ -91,7 +91,7 @@ impl Synthetic for Waveform {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::RowLabel;
+    use crate::read::row::RowLabel;
 
     /// Class 0 mixes the triangles around places 6 and 14 in halves on average: 3 at their tips, and half of 2 from each
     /// at place 10.

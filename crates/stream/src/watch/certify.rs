@@ -218,11 +218,10 @@ impl Record {
                 verdict.with(comparator, None, bound.map(|bound| bound(&reference)))
             }
             Guarantee::PolicyRegret { bound } => {
-                let comparator =
-                    "the best policy, if some comparator of the oracle's ball forecasts the mean rewards (not computed)";
+                let comparator = "the best policy, if some comparator of the oracle's ball forecasts the mean rewards (not computed)";
                 let verdict =
                     Certified { learner_loss: self.expected_mistakes, certificate: None, ..verdict };
-                verdict.with(comparator.to_owned(), None, bound, void)
+                verdict.with(comparator.to_owned(), None, bound)
             }
             _ => verdict,
         })

@@ -8,7 +8,6 @@ use noregret_stream::encode::Encoder;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::watch::certify::Record;
 
-use super::guarantee;
 use crate::failure::Failure;
 use crate::plan::{AbstainPlan, RunPlan};
 
@@ -84,7 +83,11 @@ pub(super) fn check_open_classes(plan: &RunPlan) -> Result<(), Failure> {
 /// Keeps the rounds for the comparator, if there is a theorem to hold the learner to and memory for it.
 pub(super) fn record(learner: &AnyModel, rows: Option<u64>, memory: u64) -> Result<Record, Failure> {
     let (about, problem) = (learner.about(), learner.problem());
-    if guarantee(learner).is_none() {
+    let theorem = match learner {
+        AnyModel::Full(learner) => learner.guarantee(),
+        AnyModel::Bandit(learner) => learner.guarantee(),
+    };
+    if theorem.is_none() {
         let why = about.guarantee;
         return Err(Failure::usage(format!("--certify: {} has no theorem to be held to: {why}", about.name)));
     }

@@ -168,7 +168,9 @@ mod tests {
     #[test]
     fn memory_is_kept() {
         let limits = Limits { work: 1e6, numbers: 1 << 27 };
-        for (classes, features) in [(2, 1_000_000), (4, 50_000), (1000, 100_001), (5000, 1_000_000), (300_000, 10_000_000)] {
+        for (classes, features) in
+            [(2, 1_000_000), (4, 50_000), (1000, 100_001), (5000, 1_000_000), (300_000, 10_000_000)]
+        {
             let problem = Problem::new(classes, features).with_sparse(true);
             let lineup = Lineup::within(&problem, limits);
             let numbers: usize = lineup.0.iter().map(|place| place.member.numbers(&problem)).sum();

@@ -113,7 +113,8 @@ impl Diagonals {
                             for (head, _) in heads.iter().enumerate().filter(|(_, head)| head.0 == place) {
                                 let gradients = &gradients[head * k + start..][..len];
                                 let images = &mut images[head * k + start..][..len];
-                                for ((image, share), gradient) in images.iter_mut().zip(&*room).zip(gradients) {
+                                for ((image, share), gradient) in images.iter_mut().zip(&*room).zip(gradients)
+                                {
                                     *image += f64::from(share * gradient);
                                 }
                             }

@@ -303,12 +303,7 @@ impl Predictor for Auto {
 
 impl Auto {
     /// Predicts `x`; `foreseen` is as in [`Roster::predict`].
-    fn forecast(
-        &self,
-        x: Features<'_>,
-        foreseen: Option<(&[Vec<f64>], usize, usize)>,
-        out: &mut Prediction,
-    ) {
+    fn forecast(&self, x: Features<'_>, foreseen: Option<(&[Vec<f64>], usize, usize)>, out: &mut Prediction) {
         if out.members.len() != self.roster.words.len() + self.stacks.len() + 1 {
             // Members were added.
             *out = self.prediction();

@@ -9,9 +9,9 @@ use crate::state::{State, Tensor};
 
 use super::ahead::{Ahead, Portion};
 use super::choice::Limits;
-use super::words::{Description, Lineup, Place};
 use super::member::Member;
 use super::unit::Unit;
+use super::words::{Description, Lineup, Place};
 use crate::experts::mixture::Mixture;
 
 /// The step of a grid of regularizations that extends itself.
@@ -107,9 +107,8 @@ impl Roster {
     /// What the members' forecasts of `rows` can be made from together, in order of the words.
     pub(super) fn foresee(&self, rows: &dyn Batch) -> Vec<Vec<f64>> {
         let features = self.problem.features;
-        let shared = |(word, member): (&Description, &Option<Box<dyn Member>>)| {
-            member.is_some() && word.is_family()
-        };
+        let shared =
+            |(word, member): (&Description, &Option<Box<dyn Member>>)| member.is_some() && word.is_family();
         if !self.words.iter().zip(&self.members).any(shared) {
             return vec![Vec::new(); self.words.len()];
         }
@@ -141,9 +140,7 @@ impl Roster {
         let scaled = self.unit.scaled(x, &mut room);
         base.probabilities.fill(0.0);
         let words = self.words.iter().zip(&self.members);
-        for (place, (((word, member), at), heads)) in
-            words.zip(inputs).zip(heads(&self.words)).enumerate()
-        {
+        for (place, (((word, member), at), heads)) in words.zip(inputs).zip(heads(&self.words)).enumerate() {
             let Some(member) = member else {
                 // What stands here is from before it left.
                 at.scores.clear();
@@ -244,7 +241,8 @@ impl Roster {
     /// all stays.
     pub(super) fn retire(&mut self, limit: f64, budget: f64) {
         let shown: Vec<f64> = heads(&self.words).map(|heads| self.shown(heads)).collect();
-        let mut staying: Vec<usize> = (0..self.words.len()).filter(|at| self.members[*at].is_some()).collect();
+        let mut staying: Vec<usize> =
+            (0..self.words.len()).filter(|at| self.members[*at].is_some()).collect();
         staying.sort_by(|a, b| shown[*b].total_cmp(&shown[*a]));
         let mut kinds = Vec::new();
         let (best, others): (Vec<usize>, Vec<usize>) = staying.into_iter().partition(|at| {

@@ -184,7 +184,8 @@ mod tests {
         };
         let base = spread([0.25, 0.15, 0.2, 0.4]);
         // A member that is new says what the mixture says.
-        let inputs: Vec<Prediction> = [spread([0.1, 0.2, 0.3, 0.4]), spread([0.4, 0.1, 0.1, 0.4]), base.clone()].into();
+        let inputs: Vec<Prediction> =
+            [spread([0.1, 0.2, 0.3, 0.4]), spread([0.4, 0.1, 0.1, 0.4]), base.clone()].into();
         let mut at = stack.prediction();
         stack.predict(&base.scores, &inputs[..members], &mut at);
         at.probabilities[..4].to_vec()
