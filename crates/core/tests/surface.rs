@@ -30,7 +30,7 @@ fn what_is_promised_stays() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = BTreeSet::new();
     for module in PROMISED {
-let file = source.join(format!("{module}.rs"));
+        let file = source.join(format!("{module}.rs"));
         let file = if file.exists() { file } else { source.join(module).join("mod.rs") };
         list(&file, module, &mut found);
     }
