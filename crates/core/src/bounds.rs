@@ -72,7 +72,7 @@ pub fn folklore(setting: &Setting, regularization: f64, curvature: f64) -> f64 {
     regularization * k * setting.norm.powi(2) + (k - 1.0) * d / (4.0 * curvature) * log
 }
 
-/// FOLKLORE's regret as printed: $K (2BR + (BR + \ln(K)/2)\, d \ln(1+T))$ (proof of
+/// FOLKLORE's regret as printed: $K (2BR + (BR + \ln(K)/2)\ d \ln(1+T))$ (proof of
 /// Theorem 3.3), for $\lambda = 2R/B$ and rows of norm at most $B$.
 ///
 /// The proof rests on an invalid curvature, with which the bound fails. With a valid one, $\gamma$, it holds

@@ -18,12 +18,12 @@
 //! | $\hat y_t$, $\tilde y_t$ | `greedy`, `label` | best class, played class |
 //! | $P(\tilde y)$ | `probability` | with which it was played |
 //!
-//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\,e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y
+//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\ e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y
 //!    \sim p, \tag{1} $$
-//! $$ W \mathrel{+}= \big(\tfrac{1[\tilde y = y]}{p_{\tilde y}}\, e_{\tilde y} - e_{\hat y}\big)\,x^\top.
+//! $$ W \mathrel{+}= \big(\tfrac{1[\tilde y = y]}{p_{\tilde y}}\ e_{\tilde y} - e_{\hat y}\big)\ x^\top.
 //!    \tag{2} $$
 //!
-//! In expectation (2) is the Perceptron's $(e_y - e_{\hat y})\,x^\top$. For $\gamma \le 1/2$ and every $U$
+//! In expectation (2) is the Perceptron's $(e_y - e_{\hat y})\ x^\top$. For $\gamma \le 1/2$ and every $U$
 //! with total hinge loss $H$, the expected mistakes of the best class satisfy
 //! $M_g \le H + X\lVert U \rVert\sqrt{2(\tfrac K\gamma M_g + \gamma T)}$, and those that are played
 //! $M \le M_g + \gamma T$ ([`crate::bounds::banditron`]).
@@ -37,7 +37,7 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `learn`; memory $Kd$ numbers, touched only where weights are
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `learn`; memory $Kd$ numbers, touched only where weights are
 //! non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};

@@ -19,7 +19,7 @@
 //! | $\alpha$ | `alpha` | the noise model is $P(y = k \mid x) = (\alpha + u_k^\top x)/(1 + \alpha)$ |
 //! | $\eta$ | `width` | confidence width |
 //!
-//! $$ \tilde y = \arg\max_k w_k^\top x + \sqrt{\eta\, x^\top A_k^{-1} x}, \tag{1} $$
+//! $$ \tilde y = \arg\max_k w_k^\top x + \sqrt{\eta\ x^\top A_k^{-1} x}, \tag{1} $$
 //! $$ A_{\tilde y} \mathrel{+}= xx^\top, \quad b_{\tilde y} \mathrel{\pm}= x \ (+ \text{ if right}), \quad w =
 //!    A^{-1} b. \tag{2} $$
 //!
@@ -36,7 +36,7 @@
 //!
 //! ## Cost
 //!
-//! Full: `predict` $2Kd^2$, `learn` $d^2$ flops, memory $Kd^2$ numbers. Diagonal: $O(K\,\mathrm{nnz}(x))$,
+//! Full: `predict` $2Kd^2$, `learn` $d^2$ flops, memory $Kd^2$ numbers. Diagonal: $O(K\ \mathrm{nnz}(x))$,
 //! memory $3Kd$ numbers.
 
 use std::fmt::Debug;

@@ -19,7 +19,7 @@
 //! | $\eta$ | `rate` | learning rate |
 //! | $\gamma$ | `exploration` | rate of uniform play |
 //!
-//! $$ q_k = \sum_{i: \pi_i(x) = k} e^{-\eta L_i} \Big/ \sum_i e^{-\eta L_i}, \quad p = (1 - \gamma)\,q +
+//! $$ q_k = \sum_{i: \pi_i(x) = k} e^{-\eta L_i} \Big/ \sum_i e^{-\eta L_i}, \quad p = (1 - \gamma)\ q +
 //!    \tfrac\gamma K 1, \tag{1} $$
 //! $$ \text{if } \tilde y \ne y: \quad L_i \mathrel{+}= 1/p_{\tilde y} \text{ for every } i \text{ with }
 //!    \pi_i(x) = \tilde y. \tag{2} $$
@@ -35,7 +35,7 @@
 //!
 //! ## Cost
 //!
-//! $O(MK\,\mathrm{nnz}(x))$ for `predict`, as much to `learn` from a wrong guess; memory $MKd$ numbers.
+//! $O(MK\ \mathrm{nnz}(x))$ for `predict`, as much to `learn` from a wrong guess; memory $MKd$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::Features;

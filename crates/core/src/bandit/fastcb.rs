@@ -19,14 +19,14 @@
 //!
 //! With $b = \arg\min_a \hat y_a$ and gaps $g_a = \hat y_a - \hat y_b$,
 //!
-//! $$ p_a = \frac{\hat y_b}{K \hat y_b + \gamma_t g_a} \;(a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
-//! $$ \gamma_t = \max\big(\gamma_{t-1},\; 2K,\; \sqrt{K L_{t-1}/(2 C_{t-1})}\big), \tag{2} $$
+//! $$ p_a = \frac{\hat y_b}{K \hat y_b + \gamma_t g_a}\ (a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
+//! $$ \gamma_t = \max\big(\gamma_{t-1},\ 2K,\ \sqrt{K L_{t-1}/(2 C_{t-1})}\big), \tag{2} $$
 //!
 //! where $L_t$ is what was lost in $t$ rounds, at least 1, and $C_t$ bounds the oracle's regret: its certificate; or, with the
 //! printed schedule, its theorem's closed form, and $10K$ and $5KL/(14C)$ in (2). Where some oracle of the ball forecasts the mean
 //! rewards (*realizability*),
 //!
-//! $$ \mathbb E\,\mathrm{Regret} \le \mathbb E\Big[5 \sum_t \frac{K \ell_t}{\gamma_t} + 14\,\gamma_T C_T\Big] + 14\,G_T, \tag{3} $$
+//! $$ \mathbb E\ \mathrm{Regret} \le \mathbb E\Big[5 \sum_t \frac{K \ell_t}{\gamma_t} + 14\ \gamma_T C_T\Big] + 14\ G_T, \tag{3} $$
 //!
 //! $G_T$ being the largest value that $\gamma_T$ can have ([`crate::bounds::fastcb`]): $O(\sqrt{K L^* C} + KC)$.
 //!

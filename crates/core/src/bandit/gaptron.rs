@@ -23,8 +23,8 @@
 //! | $p'_t$ | `distribution` | the distribution that the played class is drawn from |
 //!
 //! $$ s = W_t x_t, \quad \hat y = \arg\max_k s_k, \quad
-//! p' = (1 - \max(a, \gamma))\,e_{\hat y} + \max(a, \gamma)\,\tfrac1K 1, \quad \tilde y \sim p', \tag{1} $$
-//! $$ W_{t+1} = \Pi\big(W_t - \eta \tfrac{1[\tilde y = y]}{p'_y}\,c_t x_t^\top\big), \quad c_t = \nabla_s
+//! p' = (1 - \max(a, \gamma))\ e_{\hat y} + \max(a, \gamma)\ \tfrac1K 1, \quad \tilde y \sim p', \tag{1} $$
+//! $$ W_{t+1} = \Pi\big(W_t - \eta \tfrac{1[\tilde y = y]}{p'_y}\ c_t x_t^\top\big), \quad c_t = \nabla_s
 //!    \ell(s, y_t), \tag{2} $$
 //! $$ \text{unknown } T: \quad \gamma_t = \min(1, c/\sqrt t), \quad \eta_t = \min(\eta_{t-1}, \eta(\gamma_t,
 //!    X_t)). \tag{3} $$
@@ -49,7 +49,7 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict`, as much to `learn` from a right guess, nothing from a wrong one;
+//! $O(K\ \mathrm{nnz}(x))$ for `predict`, as much to `learn` from a right guess, nothing from a wrong one;
 //! memory $Kd$ numbers, touched only where weights are non-zero.
 
 use std::marker::PhantomData;

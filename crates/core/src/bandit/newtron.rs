@@ -20,12 +20,12 @@
 //! | $P_t$ | `forecast` | $q$ |
 //! | $\kappa_t$ | | $p_{\tilde y}$ after a right guess, else 1 |
 //!
-//! $$ q = \sigma(\alpha W x), \quad p = (1 - \gamma)\,q + \tfrac\gamma K 1, \quad \tilde y \sim p, \tag{1} $$
+//! $$ q = \sigma(\alpha W x), \quad p = (1 - \gamma)\ q + \tfrac\gamma K 1, \quad \tilde y \sim p, \tag{1} $$
 //! $$ c = \frac{1 - q_{\tilde y}}{p_{\tilde y}}\Big(\tfrac1K 1 - e_{\tilde y}\Big) \text{ if } \tilde y = y,
 //!    \quad
 //! c = \frac{q_{\tilde y}}{p_{\tilde y}}\Big(e_{\tilde y} - \tfrac1K 1\Big) \text{ otherwise}; \qquad G = c
 //!    \otimes x, \tag{2} $$
-//! $$ A \mathrel{+}= \kappa\beta GG^\top, \quad b \mathrel{+}= (1 - \kappa\beta\langle G, C \rangle)\,G,
+//! $$ A \mathrel{+}= \kappa\beta GG^\top, \quad b \mathrel{+}= (1 - \kappa\beta\langle G, C \rangle)\ G,
 //!    \quad
 //!    W = \arg\min_{\lVert W \rVert \le D} \tfrac12 W^\top AW + b^\top W, \tag{3} $$
 //!
@@ -46,7 +46,7 @@
 //! ## Cost
 //!
 //! Newtron: `learn` $3K^2d^2$ flops, an active exact projection $\tfrac13K^3d^3$ for each of a few Newton
-//! steps; memory $K^2d^2$ numbers, twice that with the exact projection. PNewtron: $O(K\,\mathrm{nnz}(x))$ a
+//! steps; memory $K^2d^2$ numbers, twice that with the exact projection. PNewtron: $O(K\ \mathrm{nnz}(x))$ a
 //! round ($O(Kd)$ with the exact projection), memory $3Kd$ numbers, touched only where rows are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};

@@ -19,7 +19,7 @@
 //! | $Z_t$ | `explored` | the coin |
 //!
 //! $$ Z \sim \text{Bernoulli}(\gamma), \quad \tilde y \sim \text{uniform if } Z \text{ else } q, \qquad
-//!    p = (1 - \gamma)\,q + \tfrac\gamma K 1, \tag{1} $$
+//!    p = (1 - \gamma)\ q + \tfrac\gamma K 1, \tag{1} $$
 //! $$ \text{if } Z \text{ and } \tilde y = y: \quad \mathcal A \text{ learns } (x, y). \tag{2} $$
 //!
 //! For every $U$ of $\mathcal A$'s ball, with log losses in nats:

@@ -1,6 +1,6 @@
 //! Exploration that is learnt: several scales of inverse gap weighting, each judged by what it would have earned.
 //!
-//! $$ p = \sum_c u(c)\,p^c, \quad p^c_a = \frac{1}{K + c\sqrt{Kt}\,(\hat f_b - \hat f_a)} \; (a \ne b = \arg\max \hat f), \tag{1} $$
+//! $$ p = \sum_c u(c)\ p^c, \quad p^c_a = \frac{1}{K + c\sqrt{Kt}\ (\hat f_b - \hat f_a)}\ (a \ne b = \arg\max \hat f), \tag{1} $$
 //! $$ \hat\ell_c = \sum_a p^c_a (1 - \hat f_a) + \frac{p^c_{a_t}}{p_{a_t}} (\hat f_{a_t} - r_t), \qquad
 //!    u(c) \propto e^{-\eta_t \sum \hat\ell_c}, \quad \eta_t = \frac{0.3}{\sqrt{1 + t/100}}, \tag{2} $$
 //!

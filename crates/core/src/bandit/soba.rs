@@ -21,9 +21,9 @@
 //! | $n_t$ | | whether round $t$ updates |
 //! | $S_q$ | [`SecondOrderMargin::quadratics`] | $\sum n_s z_s^\top A_s^{-1} z_s$ |
 //!
-//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma_t)\,e_{\hat y} + \tfrac{\gamma_t}{K} 1, \quad
+//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma_t)\ e_{\hat y} + \tfrac{\gamma_t}{K} 1, \quad
 //!    \gamma_t = \gamma \ \text{or}\ \min(1, \sqrt{K(1 + S_q)/t}), \tag{1} $$
-//! $$ \text{if } \tilde y = y:\quad g = \tfrac{1}{p_y}(e_{\bar y} - e_y) \otimes x, \quad z = \sqrt{p_y}\,g,
+//! $$ \text{if } \tilde y = y:\quad g = \tfrac{1}{p_y}(e_{\bar y} - e_y) \otimes x, \quad z = \sqrt{p_y}\ g,
 //!    \quad
 //!    m = \frac{\langle W, z \rangle^2 + 2\langle W, g \rangle}{1 + z^\top A^{-1} z}, \tag{2} $$
 //! $$ n = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m \ge 0; \qquad A \mathrel{+}= n z z^\top, \quad
@@ -45,7 +45,7 @@
 //!
 //! ## Cost
 //!
-//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `learn` from a right guess, full: $4Kd^2$ to weigh it and $K^2d^2$
+//! `predict` $2K\ \mathrm{nnz}(x)$ flops. `learn` from a right guess, full: $4Kd^2$ to weigh it and $K^2d^2$
 //! (amortised by the blocked engine) to update, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$,
 //! memory $3Kd$ numbers, touched only where rows are non-zero. A wrong guess costs nothing.
 

@@ -20,16 +20,16 @@
 //! | $X, D$ | `radius`, `norm` | bounds on $\lVert x \rVert_2$ and on $\lVert W \rVert_F$ |
 //! | $b$, $\varepsilon$ | `ons_rate`, `ons_regularization` | inverse step size and $A_0 = \varepsilon I$ of the oracle |
 //!
-//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\,e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y
+//! $$ \hat y = \arg\max_k (Wx)_k, \quad p = (1 - \gamma)\ e_{\hat y} + \tfrac{\gamma}{K} 1, \quad \tilde y
 //!    \sim p, \tag{1} $$
 //! $$ \text{if } \tilde y = y \ne \hat y:\quad m = s_y - s_{\hat y}, \quad
-//!    g = \frac{1}{p_y}\,\frac{2\eta m - 2}{2 - \eta}\,(e_y - e_{\hat y}) \otimes x, \tag{2} $$
+//!    g = \frac{1}{p_y}\ \frac{2\eta m - 2}{2 - \eta}\ (e_y - e_{\hat y}) \otimes x, \tag{2} $$
 //! $$ A \mathrel{+}= gg^\top, \quad V = W - \tfrac1b A^{-1}g, \quad W = \arg\min_{\lVert W \rVert \le D}
 //!    (W-V)^\top A (W-V). \tag{3} $$
 //!
 //! $g$ is the gradient of $\tfrac1{p_y} f(m)$, $f(m) = 1 - \tfrac{2m}{2-\eta} + \tfrac{\eta m^2}{2-\eta}$,
 //! which is $\alpha$-exp-concave with $\alpha = \tfrac\gamma K \eta(2-\eta)/8$ and $G$-Lipschitz with
-//! $G = \tfrac K\gamma \tfrac{4\sqrt2X}{2-\eta}$. With $b = \tfrac12\min\{1/(8GD), \alpha\}$ and
+//! $G = \tfrac K\gamma \tfrac{4\sqrt2X}{2-\eta}$. With $b = \tfrac12\min\lbrace 1/(8GD), \alpha\rbrace $ and
 //! $\varepsilon = 1/(bD)^2$ the regret against the $\eta$-loss is
 //! $O(\tfrac{K^2d}{\gamma\eta}\ln T) + \gamma T$ ([`crate::bounds::soba_reduction`]).
 //!
@@ -43,7 +43,7 @@
 //!
 //! ## Cost
 //!
-//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `learn` from a repaired mistake $4Kd^2 + K^2d^2$, an active
+//! `predict` $2K\ \mathrm{nnz}(x)$ flops. `learn` from a repaired mistake $4Kd^2 + K^2d^2$, an active
 //! projection $\tfrac13K^3d^3$ for each of a few Newton steps; memory $2K^2d^2$ numbers.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};

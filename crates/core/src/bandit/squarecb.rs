@@ -19,15 +19,15 @@
 //!
 //! With $b = \arg\min_a \hat y_a$ and gaps $g_a = \hat y_a - \hat y_b$,
 //!
-//! $$ p_a = \frac{1}{K + \gamma_t g_a} \;(a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
-//! $$ \gamma_t = \max\big(\gamma_{t-1},\; 4 \sqrt{(K-1)\,t/C_{t-1}}\big), \tag{2} $$
+//! $$ p_a = \frac{1}{K + \gamma_t g_a}\ (a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
+//! $$ \gamma_t = \max\big(\gamma_{t-1},\ 4 \sqrt{(K-1)\ t/C_{t-1}}\big), \tag{2} $$
 //!
 //! where $C_t$ bounds the oracle's regret after $t$ rounds: its certificate; or, with the printed schedule, its theorem's closed
 //! form in $\gamma_t = \max(\gamma_{t-1}, \sqrt{Kt/C_{t-1}})$. For all mean losses $f$ and every label $*$,
 //! $\sum_a p_a (f_a - f_*) \le 2(K-1)/\gamma + \frac\gamma4 \sum_a p_a (\hat y_a - f_a)^2$, and Pinsker's inequality turns the sum
 //! into the oracle's log loss: where some oracle of the ball forecasts the mean rewards (*realizability*),
 //!
-//! $$ \mathbb E\,\mathrm{Regret} \le \mathbb E\Big[\sum_t \frac{2(K-1)}{\gamma_t} + \frac{\gamma_T}{8} C_T\Big] + \frac{G_T}{8},
+//! $$ \mathbb E\ \mathrm{Regret} \le \mathbb E\Big[\sum_t \frac{2(K-1)}{\gamma_t} + \frac{\gamma_T}{8} C_T\Big] + \frac{G_T}{8},
 //!    \tag{3} $$
 //!
 //! $G_T$ being the largest value that $\gamma_T$ can have ([`crate::bounds::squarecb`]).

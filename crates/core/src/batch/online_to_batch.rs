@@ -5,7 +5,7 @@
 //! most $\rho_T$, then for $\tau$ uniform on $1 \dots T$ (Jézéquel, Gaillard, Rudi 2020 for AIOLI; the
 //! argument is general; theory: online-to-batch 1.1)
 //!
-//! $$ \mathbb{E}\,\mathrm{loss}(f_\tau) - \inf_{\lVert W \rVert \le B} \mathbb{E}\,\mathrm{loss}(W) \le
+//! $$ \mathbb{E}\ \mathrm{loss}(f_\tau) - \inf_{\lVert W \rVert \le B} \mathbb{E}\ \mathrm{loss}(W) \le
 //!    \rho_T / T, \tag{1} $$
 //!
 //! the expectation being over the rounds, $\tau$ and a new row. The last state alone has no such guarantee, and (1) says

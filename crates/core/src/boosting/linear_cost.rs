@@ -1,6 +1,6 @@
 //! A weak learner that estimates every class's cost by a linear function of the row (theory: boosting 1.2).
 //!
-//! $$ W \mathrel{-}= \frac{\eta}{1 + \lVert x \rVert^2}\,(Wx - C(y, \cdot))\,x^\top $$
+//! $$ W \mathrel{-}= \frac{\eta}{1 + \lVert x \rVert^2}\ (Wx - C(y, \cdot))\ x^\top $$
 //!
 //! It names the class with the smallest estimate; among equals the first. Boosting needs small steps: with
 //! $\eta = 1/2$, where one copy alone is at its best on many streams, later copies follow the last rows and

@@ -13,10 +13,10 @@
 //! $q = 1/(2 + 2BR + \ln 2)$:
 //!
 //! $$ x = (\mathrm{clip}(\tfrac12(s_l - r), -\ln T, \ln T),\ 1), \qquad
-//! v + \tfrac14\, x^\top A^{-1} x\, \tanh \tfrac v2 = -\tfrac12\, x^\top A^{-1} G, \qquad \hat s_l = v + r,
+//! v + \tfrac14\ x^\top A^{-1} x\ \tanh \tfrac v2 = -\tfrac12\ x^\top A^{-1} G, \qquad \hat s_l = v + r,
 //!    \tag{1} $$
 //! $$ p = \tfrac1{1 + e^{-v}}, \quad h = p(1 - p), \qquad
-//!    G \mathrel{+}= (p - 1[y = l] - 2qhv)\,x, \quad A \mathrel{+}= q h\, x x^\top. \tag{2} $$
+//!    G \mathrel{+}= (p - 1[y = l] - 2qhv)\ x, \quad A \mathrel{+}= q h\ x x^\top. \tag{2} $$
 //!
 //! The regret is at most $4R + \tfrac1q \ln(1 + T) + e^2/T$ ([`regret`]).
 //!
@@ -124,7 +124,7 @@ pub(super) fn rest(logits: &[f64], l: usize) -> f64 {
 /// One regression: the sums of binary FOLKLORE in two dimensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BoostingRegression {
-    /// $\sum q h\, (f^2, f, 1)$ and $G$, all of the state.
+    /// $\sum q h\ (f^2, f, 1)$ and $G$, all of the state.
     sums: [f64; 5],
 }
 

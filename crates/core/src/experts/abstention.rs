@@ -28,7 +28,7 @@
 //! ([`crate::bounds::abstention`]),
 //!
 //! $$ \sum_t (1 - b_t)[\mathrm{sign}_t \ne y_t] + b_t c_t \le \sum_t l_t^i
-//!    + \min\Big(\frac{\ln N}{1 - 2 \max c},\, 2\sqrt{V \ln N}\Big) + \tfrac43\ln N + 2. \tag{2} $$
+//!    + \min\Big(\frac{\ln N}{1 - 2 \max c},\ 2\sqrt{V \ln N}\Big) + \tfrac43\ln N + 2. \tag{2} $$
 //!
 //! The root alone also holds for $c_t = \tfrac12$; above that there is no guarantee.
 //!

@@ -19,7 +19,7 @@
 //! | $V$ | `variance` | $\sum_t \mathrm{Var}_{i \sim w_t} l_t^i$ |
 //!
 //! $$ \eta = \ln N / \Delta, \qquad w_i \propto e^{-\eta(L_i - \min L)}; \quad
-//!    \text{if } \Delta = 0: \text{ uniform on } \{i : L_i = \min L\}, \tag{1} $$
+//!    \text{if } \Delta = 0: \text{ uniform on } \lbrace i : L_i = \min L\rbrace , \tag{1} $$
 //! $$ M(L) = \min L - \tfrac1\eta \ln \tfrac1N \textstyle\sum_i e^{-\eta(L_i - \min L)}, \qquad
 //! \Delta \mathrel{+}= \max\big(0, \langle w, l\rangle - (M(L + l) - M(L))\big), \quad L \mathrel{+}= l.
 //!    \tag{2} $$

@@ -3,7 +3,7 @@
 //! $M$ members forecast probabilities $p^i_t$. The mixture plays $\sum_i w^i_t p^i_t$, and every member's
 //! weight is multiplied by the probability that it gave to the truth. The total loss is then *exactly*
 //!
-//! $$ L_T = -\ln \sum_i \pi_i e^{-L^i_T} \le \min_i\, (L^i_T - \ln \pi_i), \tag{1} $$
+//! $$ L_T = -\ln \sum_i \pi_i e^{-L^i_T} \le \min_i\ (L^i_T - \ln \pi_i), \tag{1} $$
 //!
 //! with the prior $\pi$: $\ln M$ more than the best member for a uniform one (Vovk 1990: *Aggregating
 //! Strategies*, COLT; theory: mixtures 1.1, 1.2). After a drift another member may be best. *Fixed share*
@@ -12,7 +12,7 @@
 //! rounds of a set $\mathcal S$
 //!
 //! $$ L_T \le L^{i_1, \dots, i_T}_T - \ln \pi_{i_1} + \ln T + \textstyle\sum_{t \in \mathcal S}
-//!    \ln(t\,(M-1)). \tag{2} $$
+//!    \ln(t\ (M-1)). \tag{2} $$
 //!
 //! (Staying costs $-\ln(1-\alpha_t)$, which adds up to $\ln T$; a change $\ln((M-1)/\alpha_t)$ instead;
 //! theory: mixtures 1.3, 1.4.) [`Mixture`] does not choose: it is the mixture, with half the prior each, of

@@ -3,7 +3,7 @@
 //! Column $j$ is the vote $v^j \in [-1, 1]$ of expert $j$ between two classes, the first (-1) and the second
 //! (1). With the weights $w$ of the learner,
 //!
-//! $$ \hat y = \langle w, v \rangle, \qquad p = \bigl(\tfrac12(1 - \hat y),\, \tfrac12(1 + \hat y)\bigr),
+//! $$ \hat y = \langle w, v \rangle, \qquad p = \bigl(\tfrac12(1 - \hat y),\ \tfrac12(1 + \hat y)\bigr),
 //!    \qquad
 //!    l^j = \tfrac12(1 - y v^j), \tag{1} $$
 //!

@@ -19,11 +19,11 @@
 //! | $\mu$ | `smoothing` | share of the uniform distribution in every prediction |
 //! | $\theta_j$ | `nodes` | nodes of the quadrature |
 //! | $\ln \rho_j$ | `log_weights` | log-weights of the nodes under the posterior |
-//! | $y \in \{\pm1\}$ | class 1, class 0 | |
+//! | $y \in \lbrace \pm1\rbrace $ | class 1, class 0 | |
 //!
-//! $$ \hat p_t(y) = \textstyle\sum_j \rho_j\,\sigma(y\,\theta_j^\top x_t) \Big/ \sum_j \rho_j, \tag{1} $$
-//! $$ \tilde p_t = (1 - \mu)\,\hat p_t + \mu/2, \tag{2} $$
-//! $$ \rho_j \leftarrow \rho_j\,\sigma(y_t\,\theta_j^\top x_t). \tag{3} $$
+//! $$ \hat p_t(y) = \textstyle\sum_j \rho_j\ \sigma(y\ \theta_j^\top x_t) \Big/ \sum_j \rho_j, \tag{1} $$
+//! $$ \tilde p_t = (1 - \mu)\ \hat p_t + \mu/2, \tag{2} $$
+//! $$ \rho_j \leftarrow \rho_j\ \sigma(y_t\ \theta_j^\top x_t). \tag{3} $$
 //!
 //! With an exact integral and $\mu = 0$, for every $\lVert \theta \rVert \le B$:
 //! $\mathrm{Regret}(\theta) \le d(1 + \ln(2BRT/d))$ when $2BRT \ge d$.

@@ -27,9 +27,9 @@
 //!
 //! $$ m = w^\top b, \qquad s + \tfrac{\rho v}{2} \tanh\tfrac s2 = m, \qquad p = (\sigma(-s), \sigma(s)),
 //!    \tag{1} $$
-//! $$ r = y_1 p_0 - y_0 p_1, \qquad b \mathrel{+}= (\kappa p_0p_1 s + \tfrac12 r)\,x, \tag{2} $$
-//! $$ A \mathrel{+}= c\,xx^\top, \quad c = \kappa p_0p_1: \qquad A^{-1} \mathrel{-}=
-//!    \tfrac{c}{1+cv}\,ww^\top. \tag{3} $$
+//! $$ r = y_1 p_0 - y_0 p_1, \qquad b \mathrel{+}= (\kappa p_0p_1 s + \tfrac12 r)\ x, \tag{2} $$
+//! $$ A \mathrel{+}= c\ xx^\top, \quad c = \kappa p_0p_1: \qquad A^{-1} \mathrel{-}=
+//!    \tfrac{c}{1+cv}\ ww^\top. \tag{3} $$
 //!
 //! For every $\lVert \theta \rVert \le B$, data-dependent and at its worst (Theorem 1, for any valid
 //! $\kappa$):

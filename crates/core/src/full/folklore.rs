@@ -19,18 +19,18 @@
 //! | $\lambda$ | `regularization` | weight of $\lVert W \rVert_F^2$ |
 //! | $\gamma$ | `gamma` | curvature of the surrogates |
 //! | $A_t^{-1}$ | `state` | in the $K-1$ coordinates of [`LogitBasis`]: $P = M_t^{-1}$ |
-//! | $G_t$ | `state` | in the same coordinates: $G = (V \otimes I)\,G'$ |
+//! | $G_t$ | `state` | in the same coordinates: $G = (V \otimes I)\ G'$ |
 //! | $z_t = W_t x_t$ | `scores` | logits |
 //! | $\tilde A$, $h$ | `a`, `h` | $\tfrac12(I \otimes x)^\top Y$, $Y^\top G'$ for $Y = P(I \otimes x)$ |
 //!
 //! With $q = K - 1$ and Helmert's $V$, a round is
 //!
 //! $$ g' = -\tfrac12 h + \tfrac12 V^\top \mathrm{diag}(V \tilde A V^\top), \tag{1} $$
-//! $$ z' = g' - \tilde A\,V^\top\sigma(Vz'), \qquad z_t = V z' + \tfrac{1}{4K}(2\,\mathrm{tr} \tilde A -
-//!    \lVert x \rVert^2/\lambda)\,1, \tag{2} $$
+//! $$ z' = g' - \tilde A\ V^\top\sigma(Vz'), \qquad z_t = V z' + \tfrac{1}{4K}(2\ \mathrm{tr} \tilde A -
+//!    \lVert x \rVert^2/\lambda)\ 1, \tag{2} $$
 //! $$ G' \mathrel{+}= V^\top (p - y - 2\gamma S z_t) \otimes x, \qquad S = \mathrm{diag}(p) - pp^\top =
 //!    CC^\top, \tag{3} $$
-//! $$ P \mathrel{-}= FF^\top, \quad F = \sqrt\gamma\,Y C' L^{-\top}, \quad LL^\top = I + 2\gamma C'^\top
+//! $$ P \mathrel{-}= FF^\top, \quad F = \sqrt\gamma\ Y C' L^{-\top}, \quad LL^\top = I + 2\gamma C'^\top
 //!    \tilde A C', \quad C' = V^\top C. \tag{4} $$
 //!
 //! For every $W$ with rows of norm at most $B$, data-dependent and at its worst (the paper's Theorem 3.3,

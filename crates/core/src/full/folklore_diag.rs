@@ -23,7 +23,7 @@
 //! $$ \tilde a_k = \tfrac12 \sum_j x_j^2/a_{kj}, \qquad
 //!    g_k = -\tfrac12 \sum_j x_j G_{kj}/a_{kj} + \tfrac12 \tilde a_k, \tag{1} $$
 //! $$ z = g - \tilde a \circ \sigma(z), \tag{2} $$
-//! $$ a_{kj} \mathrel{+}= \gamma\,p_k(1-p_k)\,x_j^2, \qquad G \mathrel{+}= (p - y - 2\gamma S z) \otimes x.
+//! $$ a_{kj} \mathrel{+}= \gamma\ p_k(1-p_k)\ x_j^2, \qquad G \mathrel{+}= (p - y - 2\gamma S z) \otimes x.
 //!    \tag{3} $$
 //!
 //! ## Deviations
@@ -35,7 +35,7 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ a Newton step of (2); memory $2Kd$
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ a Newton step of (2); memory $2Kd$
 //! numbers, by feature, touched only where rows are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};

@@ -19,11 +19,11 @@
 //!
 //! $$ W_t = \arg\min_W \sum_{s<t} \ell_s(W) + \lambda\lVert W \rVert_F^2, \qquad z_t = W_t x_t. \tag{1} $$
 //!
-//! A Newton step solves $H\,\Delta = -g$ with, over the distinct rows $x$ of count $c$ per class and
+//! A Newton step solves $H\ \Delta = -g$ with, over the distinct rows $x$ of count $c$ per class and
 //! $n = \sum_k c_k$,
 //!
 //! $$ g = 2\lambda W' + \textstyle\sum V^\top (np - c) \otimes x, \qquad
-//!    H = 2\lambda I + \sum n\,V^\top S V \otimes xx^\top, \tag{2} $$
+//!    H = 2\lambda I + \sum n\ V^\top S V \otimes xx^\top, \tag{2} $$
 //! $$ W' \leftarrow W' + \tfrac{\ln(1+r)}{r} \Delta, \qquad
 //!    r = \max_x \big(\max_k (V\Delta x)_k - \min_k (V\Delta x)_k\big). \tag{3} $$
 //!

@@ -25,13 +25,13 @@
 //! With Helmert's $V$, the posterior of the logits $Vz$ is $z \sim N(z_0, \tilde A)$ with the moments of
 //! [`GaussianForecaster`], whose equations (1) to (4) are a round, and
 //!
-//! $$ \hat p_t = (1 - \mu)\,\mathbb{E}\,\sigma(Vz) + \mu/K, \tag{1} $$
+//! $$ \hat p_t = (1 - \mu)\ \mathbb{E}\ \sigma(Vz) + \mu/K, \tag{1} $$
 //! $$ z^+ = z_0 + \tilde A V^\top y - \tilde A V^\top \sigma(Vz^+). \tag{2} $$
 //!
 //! For every $\lVert W \rVert_F \le B$, $\beta$ at most the default, $\lambda \ge 4R^2\max(4, Kd)$ and exact
 //! expectations,
 //!
-//! $$ \mathrm{Regret}(W) \le \lambda B^2 + Kd\,(\tfrac12 + 2\sqrt3/\beta) \ln(1 + T\beta R^2/(2\lambda)).
+//! $$ \mathrm{Regret}(W) \le \lambda B^2 + Kd\ (\tfrac12 + 2\sqrt3/\beta) \ln(1 + T\beta R^2/(2\lambda)).
 //!    \tag{3} $$
 //!
 //! The certificate, equation (5) of [`GaussianForecaster`], needs only the condition on $\beta$: it is about

@@ -23,8 +23,8 @@
 //! | $p'_t$ | `probabilities` | the distribution that the played class is drawn from |
 //!
 //! $$ s = W_t x_t, \quad \hat y = \arg\max_k s_k, \quad
-//!    p' = (1 - \max(a, \gamma))\,e_{\hat y} + \max(a, \gamma)\,\tfrac1K 1, \tag{1} $$
-//! $$ W_{t+1} = \Pi\big(W_t - \eta\,c_t x_t^\top\big), \quad c_t = \nabla_s \ell(s, y_t). \tag{2} $$
+//!    p' = (1 - \max(a, \gamma))\ e_{\hat y} + \max(a, \gamma)\ \tfrac1K 1, \tag{1} $$
+//! $$ W_{t+1} = \Pi\big(W_t - \eta\ c_t x_t^\top\big), \quad c_t = \nabla_s \ell(s, y_t). \tag{2} $$
 //!
 //! With $\eta$ at most [`Surrogate::full_information_rate`], for every $U$ in the ball:
 //! $\mathbb{E} M \le \sum_t \ell_t(U) + \lVert U \rVert_F^2/(2\eta) + \gamma T(K-1)/K$, where
@@ -43,7 +43,7 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`, the projection included; memory $Kd$ numbers,
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`, the projection included; memory $Kd$ numbers,
 //! touched only where weights are non-zero.
 
 use std::fmt::Debug;

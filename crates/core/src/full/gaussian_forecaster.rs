@@ -4,11 +4,11 @@
 //! A loss $\ell_y(z)$ of $z = \Phi(x)\theta \in \mathbb{R}^q$, $\Phi(x) = I_q \otimes x^\top$, is described
 //! by a [`MixableLoss`]; the sum of its quadratic surrogates is $\theta^\top A \theta + b^\top \theta$ up to
 //! a constant, and the forecast a substitution for the posterior
-//! $\theta \sim N(-\tfrac12 A^{-1}b,\, A^{-1}/(2\alpha))$:
+//! $\theta \sim N(-\tfrac12 A^{-1}b,\ A^{-1}/(2\alpha))$:
 //!
 //! $$ Y = A^{-1}(I_q \otimes x), \quad \tilde A = \tfrac12 (I_q \otimes x)^\top Y, \quad z_0 = -\tfrac12
 //!    Y^\top b, \quad z \sim N(z_0, \tilde A/\alpha), \tag{1} $$
-//! $$ z^+ = z_0 - \omega \tilde A\,\nabla\ell(z^+), \quad \nabla^2\ell(z^+) = CC^\top, \tag{2} $$
+//! $$ z^+ = z_0 - \omega \tilde A\ \nabla\ell(z^+), \quad \nabla^2\ell(z^+) = CC^\top, \tag{2} $$
 //! $$ b \mathrel{+}= \omega (\nabla\ell(z^+) - \beta CC^\top z^+) \otimes x, \tag{3} $$
 //! $$ A \mathrel{+}= \tfrac{\omega\beta}{2} CC^\top \otimes xx^\top. \tag{4} $$
 //!

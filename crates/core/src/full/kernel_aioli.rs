@@ -28,7 +28,7 @@
 //!    \tfrac{\rho v}{2} \tanh\tfrac s2 = m, \tag{1} $$
 //! $$ w_t = \kappa p_0p_1, \qquad c_t = \kappa p_0p_1 s + \tfrac12 r, \qquad r = y_1 p_0 - y_0 p_1, \tag{2}
 //!    $$
-//! $$ L \text{ gets the row } (\sqrt{w_t}\,a, \sqrt{\lambda(1 + w_t v)}), \qquad f \mathrel{+}= c_t a \text{
+//! $$ L \text{ gets the row } (\sqrt{w_t}\ a, \sqrt{\lambda(1 + w_t v)}), \qquad f \mathrel{+}= c_t a \text{
 //!    and one entry.} \tag{3} $$
 //!
 //! For every comparator of norm at most $B$, data-dependent and before the labels are known:
@@ -83,7 +83,7 @@ param_words! {
         Linear = "linear",
         /// $(u^\top v + \text{offset})^{\text{degree}}$.
         Polynomial = "polynomial",
-        /// $\exp(-\lVert u - v \rVert^2 / (2\,\text{length\_scale}^2))$.
+        /// $\exp(-\lVert u - v \rVert^2 / (2\ \text{length scale}^2))$.
         Rbf = "rbf",
     }
 }

@@ -18,7 +18,7 @@
 //! | $\eta_t$ | `rate`, `schedule` | step size |
 //!
 //! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \tag{1} $$
-//! $$ W_{t+1} = \Pi\big(W_t - \eta_t (p - y)\,x_t^\top\big), \quad \eta_t = \eta_0/\sqrt t \ \text{or}\
+//! $$ W_{t+1} = \Pi\big(W_t - \eta_t (p - y)\ x_t^\top\big), \quad \eta_t = \eta_0/\sqrt t \ \text{or}\
 //!    \eta_0. \tag{2} $$
 //!
 //! Frobenius ball: $\eta_0 = 2B/G_o$ gives $\mathrm{Regret} \le 3BG_o\sqrt T$; the constant
@@ -32,7 +32,7 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and for `update`; memory $Kd$ numbers, touched only where weights
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`; memory $Kd$ numbers, touched only where weights
 //! are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};

@@ -18,7 +18,7 @@
 //! | $B, R$ | `norm`, `radius` | bounds on $\lVert W \rVert_F$ of the comparator and on $\lVert x \rVert_2$ |
 //! | $G, D$ | | $\sqrt2 R$ and $2B$: bounds on gradients and on the ball's diameter |
 //! | $\alpha$ | | exp-concavity, here $e^{-\sqrt2 BR}/(K-1)$ |
-//! | $\beta$ | `rate` | $\gamma_o$: step size's inverse, $\tfrac12\min\{1/(4GD), \alpha\}$ in the theorem |
+//! | $\beta$ | `rate` | $\gamma_o$: step size's inverse, $\tfrac12\min\lbrace 1/(4GD), \alpha\rbrace $ in the theorem |
 //! | $\varepsilon$ | `regularization` | $A_0 = \varepsilon I$, $1/(\gamma_o D)^2$ in the theorem |
 //! | $A_t^{-1}$ | `inverse` | in the same coordinates |
 //!
@@ -27,7 +27,7 @@
 //! $$ w_{t+1} = \arg\min_{\lVert u \rVert \le B} (u - v)^\top A_t (u - v) = (I + \nu A_t^{-1})^{-1} v.
 //!    \tag{3} $$
 //!
-//! For every $\lVert W \rVert_F \le B$: $\mathrm{Regret}(W) \le 5(1/\alpha + GD)\,Kd \ln T$.
+//! For every $\lVert W \rVert_F \le B$: $\mathrm{Regret}(W) \le 5(1/\alpha + GD)\ Kd \ln T$.
 //!
 //! ## Deviations
 //!

@@ -13,10 +13,10 @@
 //! | paper | here | meaning |
 //! |---|---|---|
 //! | $w_t$ | `weights` | $K \times d$, starts at 0, stored feature by feature |
-//! | $\mathrm{diag}\,A_t$ | `diagonal` | in the same order, starts at $\varepsilon$ |
+//! | $\mathrm{diag}\ A_t$ | `diagonal` | in the same order, starts at $\varepsilon$ |
 //! | $B, \gamma_o, \varepsilon$ | `norm`, `rate`, `regularization` | as in [ONS](super::ons) |
 //!
-//! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \quad g = (p - y)\,x_t^\top, \tag{1} $$
+//! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \quad g = (p - y)\ x_t^\top, \tag{1} $$
 //! $$ a_{kj} \mathrel{+}= g_{kj}^2, \quad w_{kj} \mathrel{-}= g_{kj} / (\gamma_o a_{kj}), \tag{2} $$
 //! $$ W \leftarrow \arg\min_{\lVert U \rVert_F \le B} \textstyle\sum_{kj} a_{kj} (u_{kj} - w_{kj})^2. \tag{3}
 //!    $$
@@ -27,7 +27,7 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict` and `update`, $O(Kd)$ for a projection that is active; memory $2Kd$
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and `update`, $O(Kd)$ for a projection that is active; memory $2Kd$
 //! numbers.
 
 use super::ons::OnsParams;

@@ -19,7 +19,7 @@
 //! | $X$ | | bound on $\lVert x \rVert_2$, not needed to run |
 //!
 //! $$ \hat y_t = \arg\max_k (W_t x_t)_k, \tag{1} $$
-//! $$ W_{t+1} = W_t + (e_{y_t} - e_{\hat y_t})\,x_t^\top \quad\text{if } \hat y_t \ne y_t. \tag{2} $$
+//! $$ W_{t+1} = W_t + (e_{y_t} - e_{\hat y_t})\ x_t^\top \quad\text{if } \hat y_t \ne y_t. \tag{2} $$
 //!
 //! With $H$ the total multiclass hinge loss of $U$, and $H_2$ its total squared hinge loss, the mistakes $M$
 //! satisfy $M \le H + 2X^2\lVert U \rVert^2 + X\lVert U \rVert\sqrt{2H}$ and
@@ -32,7 +32,7 @@
 //!
 //! ## Cost
 //!
-//! $O(K\,\mathrm{nnz}(x))$ for `predict`, as much for the `update` of a mistake, nothing for that of a right
+//! $O(K\ \mathrm{nnz}(x))$ for `predict`, as much for the `update` of a mistake, nothing for that of a right
 //! guess; memory $Kd$ numbers, touched only where weights are non-zero.
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};

@@ -43,7 +43,7 @@
 //!
 //! ## Cost
 //!
-//! `predict` $2K\,\mathrm{nnz}(x)$ flops. `update`, full: $4Kd^2$ to weigh a round and $K^2d^2$ (amortised by
+//! `predict` $2K\ \mathrm{nnz}(x)$ flops. `update`, full: $4Kd^2$ to weigh a round and $K^2d^2$ (amortised by
 //! the blocked engine) to learn from it, memory $K^2d^2$ numbers. Diagonal: $O(K + \mathrm{nnz}(x))$, memory
 //! $3Kd$ numbers, touched only where rows are non-zero.
 

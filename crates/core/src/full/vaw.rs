@@ -25,7 +25,7 @@
 //!
 //! $$ w = A_{t-1}^{-1} x_t, \quad v = x_t^\top w, \quad \hat y_t = x_t^\top (A_{t-1} + x_t x_t^\top)^{-1}
 //!    b_{t-1} = \frac{w^\top b}{1+v}, \tag{1} $$
-//! $$ b \mathrel{+}= y_t x_t, \qquad A^{-1} \mathrel{-}= \tfrac{1}{1+v}\,ww^\top. \tag{2} $$
+//! $$ b \mathrel{+}= y_t x_t, \qquad A^{-1} \mathrel{-}= \tfrac{1}{1+v}\ ww^\top. \tag{2} $$
 //!
 //! For every $\lVert \theta \rVert \le B$, data-dependent and, for $\lvert y_t \rvert \le Y$, at its worst:
 //!

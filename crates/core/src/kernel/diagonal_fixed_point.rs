@@ -13,7 +13,7 @@ pub fn scratch_len(classes: usize) -> usize {
 /// returns the Newton steps taken.
 ///
 /// The damped Newton method of [`FixedPoint`](super::fixed_point::FixedPoint): with $z = g - a \circ u$ and
-/// $r = u - \sigma(z)$, a step solves $(I + S\,\mathrm{diag}(a))\,\delta = -r$, which for a diagonal is a
+/// $r = u - \sigma(z)$, a step solves $(I + S\ \mathrm{diag}(a))\ \delta = -r$, which for a diagonal is a
 /// division and a rank-one correction.
 pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
     const MAX_STEPS: usize = 200;

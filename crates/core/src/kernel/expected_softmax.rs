@@ -1,4 +1,4 @@
-//! The expectation of the softmax function under a Gaussian, $\mathbb{E}\,\sigma(m + F\xi)$ with
+//! The expectation of the softmax function under a Gaussian, $\mathbb{E}\ \sigma(m + F\xi)$ with
 //! $\xi \sim N(0, I)$.
 //!
 //! $m \in \mathbb{R}^K$ are the mean logits and $F \in \mathbb{R}^{K \times (K-1)}$ (column-major) spans

@@ -1,4 +1,4 @@
-//! The inner problem of the improper logistic learners: $z = g - A\,\sigma(z)$.
+//! The inner problem of the improper logistic learners: $z = g - A\ \sigma(z)$.
 
 use super::basis::LogitBasis;
 use super::linalg;
@@ -6,7 +6,7 @@ use super::softmax::{covariance_factor_column, quick_softmax, softmax, tails};
 use super::vector::{axpy, dot_in_lanes, max_abs, take};
 use crate::prediction::argmax;
 
-/// Solves $z = g - A\,s(z)$ for a symmetric positive semidefinite $A$, possibly singular or 0 (theory:
+/// Solves $z = g - A\ s(z)$ for a symmetric positive semidefinite $A$, possibly singular or 0 (theory:
 /// second-order 1.1).
 ///
 /// In the coordinates of a [`LogitBasis`] $V$, $z \in \mathbb{R}^{K-1}$ and $s(z) = V^\top\sigma(Vz)$.

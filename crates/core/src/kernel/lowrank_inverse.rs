@@ -1,7 +1,7 @@
 //! The second-order engine: an inverse $P = A^{-1}$ under low-rank growth of $A$.
 //!
 //! Every second-order learner keeps such a $P$ of side $n = qd$ ($q$ blocks of $d$ features) and, each round,
-//! needs the $q$ columns $Y = P\,(I_q \otimes x)$ and then takes $P \leftarrow P - FF^\top$ with $F = Y\,M$
+//! needs the $q$ columns $Y = P\ (I_q \otimes x)$ and then takes $P \leftarrow P - FF^\top$ with $F = Y\ M$
 //! of a few columns. Done one by one this reads and writes $n^2$ numbers again and again. Here instead
 //! (theory: second-order 2.1, 4.1, 4.2):
 //!

@@ -7,7 +7,7 @@
 //!
 //! Kept instead of $b$ is the unconstrained minimiser $V = -A^{-1}b$, which a round changes by
 //!
-//! $$ V \mathrel{-}= \frac{s + \beta\langle G, V \rangle}{1 + \beta\,G^\top A^{-1} G}\,A^{-1}G, \tag{2} $$
+//! $$ V \mathrel{-}= \frac{s + \beta\langle G, V \rangle}{1 + \beta\ G^\top A^{-1} G}\ A^{-1}G, \tag{2} $$
 //!
 //! and of which $W$ is the projection in the norm of $A$.
 
@@ -147,7 +147,7 @@ impl Leader for FullLeader {
 /// pile up.
 const REFRESH: u64 = 1 << 16;
 
-/// $A$ replaced by its diagonal: $O(K\,\mathrm{nnz}(x))$ a round unless the projection is exact, memory
+/// $A$ replaced by its diagonal: $O(K\ \mathrm{nnz}(x))$ a round unless the projection is exact, memory
 /// touched only where rows are non-zero.
 #[derive(Clone, Debug)]
 pub struct DiagonalLeader {

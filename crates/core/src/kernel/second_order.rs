@@ -2,7 +2,7 @@
 //! or several of them.
 //!
 //! A round needs $N = (I \otimes x)^\top A^{-1} (I \otimes x)$ and $h = (I \otimes x)^\top A^{-1} b$, and
-//! then takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\,M$, and
+//! then takes $A^{-1} \leftarrow A^{-1} - FF^\top$ with $F = A^{-1} (I \otimes x)\ M$, and
 //! $b \leftarrow b + c \otimes x$. Further vectors $b$ of the same $A$ have an $h$ and a $c$ of their own,
 //! and cost little.
 //!

@@ -75,7 +75,7 @@ fn exp_of_negative(x: f64) -> f64 {
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
-/// Writes $S(p)\,z = \mathrm{diag}(p)\,z - p\,\langle p, z\rangle$ to `out`.
+/// Writes $S(p)\ z = \mathrm{diag}(p)\ z - p\ \langle p, z\rangle$ to `out`.
 pub fn covariance_times(p: &[f64], z: &[f64], out: &mut [f64]) {
     let mean = super::vector::dot(p, z);
     for ((out, p), z) in out.iter_mut().zip(p).zip(z) {

@@ -69,7 +69,7 @@ impl Weights {
         }
     }
 
-    /// $W \leftarrow W + c\,x^\top$; `scores` are the current $Wx$, computed here where they are not known.
+    /// $W \leftarrow W + c\ x^\top$; `scores` are the current $Wx$, computed here where they are not known.
     pub fn add(&mut self, coefficients: &[f64], x: Features<'_>, scores: Option<&[f64]>) {
         let mut room = std::mem::take(&mut self.scores);
         let scores = scores.unwrap_or_else(|| {

@@ -1,6 +1,6 @@
 //! FOLKLOREs with a diagonal matrix, which share their curvatures, in single precision.
 //!
-//! For every class $k$ and feature $j$ there is one sum of curvatures $h_{kj} = \sum_t \bar p_k(1 - \bar p_k)\,x_j^2$, taken at
+//! For every class $k$ and feature $j$ there is one sum of curvatures $h_{kj} = \sum_t \bar p_k(1 - \bar p_k)\ x_j^2$, taken at
 //! the members' mixture $\bar p$, and each member with ratio $\rho$ and curvature $\gamma$ has $A = \gamma(\rho + h)$ and a linear
 //! term $G$ of its own; the formulas are those of [`folklore_diag`](crate::full::folklore_diag). A row reads and writes the
 //! cells of its own features alone, which were allocated when these were first seen.

@@ -10,7 +10,7 @@
 //! surrogates touch the loss at their own scores, as in FOLKLORE. (They need not be lower bounds: a member is a forecaster
 //! without theorem. The mixture's is about its members as they are.)
 //!
-//! With `shared`, $S$ is replaced by $s\,\Pi$ of the same trace, $s = (1 - \lVert \bar p \rVert^2)/(K-1)$, and $H = I \otimes M$ with
+//! With `shared`, $S$ is replaced by $s\ \Pi$ of the same trace, $s = (1 - \lVert \bar p \rVert^2)/(K-1)$, and $H = I \otimes M$ with
 //! one matrix of $d \times d$ for all classes: $O(d^2 + Kd)$ a round instead of $O(K^3 d^2)$.
 //!
 //! With `forgetting` $\delta$ all of $H - \rho I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds, at the cost of two inversions (theory:

@@ -2,8 +2,8 @@
 //!
 //! For rows $x, y$ and a deviation $\sigma$, with $w \sim N(0, I/\sigma^2)$,
 //!
-//! $$ e^{-\lVert x - y \rVert^2 / 2\sigma^2} = \mathbb{E}\,\cos w^\top(x - y)
-//!    = \mathbb{E}\,\bigl(\cos w^\top x \cos w^\top y + \sin w^\top x \sin w^\top y\bigr), $$
+//! $$ e^{-\lVert x - y \rVert^2 / 2\sigma^2} = \mathbb{E}\ \cos w^\top(x - y)
+//!    = \mathbb{E}\ \bigl(\cos w^\top x \cos w^\top y + \sin w^\top x \sin w^\top y\bigr), $$
 //!
 //! so that a learner that is linear in the waves $\cos w_j^\top x$ and $\sin w_j^\top x$ of [`FREQUENCIES`] draws $w_j$ is one of the
 //! kernel, up to noise, at a cost that no number of rounds or features raises. (Ali Rahimi, Benjamin Recht, *Random Features for

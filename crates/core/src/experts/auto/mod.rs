@@ -21,12 +21,12 @@
 //! | $\eta$ | | learning rate 1: log loss is mixable |
 //! | $\alpha_t$ | | share that flows to the others after round $t$: $1/(t+1)$ |
 //!
-//! $$ \bar p = \textstyle\sum_i w_i\,p^i, \qquad w_i \propto w_i\,p^i_y \quad \text{after the round} \tag{1} $$
+//! $$ \bar p = \textstyle\sum_i w_i\ p^i, \qquad w_i \propto w_i\ p^i_y \quad \text{after the round} \tag{1} $$
 //!
 //! over all heads. Each *stack* is a small learner whose inputs are the members' log-probabilities beside $\ln \bar p$: it learns
 //! how far to trust each of them, and how to add up what they know of different things. Its forecast is $s^j$, and what is played is
 //!
-//! $$ p = v_0\,\bar p + \textstyle\sum_j v_j\,s^j, \qquad v \text{ as } w \text{ in (1)}. \tag{2} $$
+//! $$ p = v_0\ \bar p + \textstyle\sum_j v_j\ s^j, \qquad v \text{ as } w \text{ in (1)}. \tag{2} $$
 //!
 //! In nats, for $M$ members, $H$ heads of the best one and $N$ stacks, on every stream (theory: mixtures 2.1, 3.1),
 //!
@@ -66,7 +66,7 @@
 //! ## Cost
 //!
 //! The sum of the members', at most what a processor core takes for `budget` million multiply-adds a round (a fifth of a
-//! nanosecond each) after round 8192, and the stacks' $O(K M^2)$ for $M$ members (up to 16 classes: $O(K\,(M + K)^2)$).
+//! nanosecond each) after round 8192, and the stacks' $O(K M^2)$ for $M$ members (up to 16 classes: $O(K\ (M + K)^2)$).
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};

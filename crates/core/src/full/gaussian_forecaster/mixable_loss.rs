@@ -21,7 +21,7 @@ pub trait MixableLoss: Clone + Send + Sync {
     fn mixability(&self) -> f64;
 
     /// $\beta$: for every $z$ and every comparator's $a$,
-    /// $\ell(a) \ge \ell(z) + \langle \nabla\ell(z), a - z \rangle + \tfrac\beta2 (a-z)^\top \nabla^2\ell(z)\,(a-z)$.
+    /// $\ell(a) \ge \ell(z) + \langle \nabla\ell(z), a - z \rangle + \tfrac\beta2 (a-z)^\top \nabla^2\ell(z)\ (a-z)$.
     fn curvature(&self) -> f64;
 
     /// $\ell_y(z)$.
@@ -38,7 +38,7 @@ pub trait MixableLoss: Clone + Send + Sync {
     /// The loss of a forecast's scores.
     fn forecast_loss(&self, scores: &[f64], y: Truth<'_>) -> f64;
 
-    /// Writes the solution of $z = z_0 - A\,\nabla\ell_y(z)$ to `z`, for a symmetric semidefinite `a`. `room`
+    /// Writes the solution of $z = z_0 - A\ \nabla\ell_y(z)$ to `z`, for a symmetric semidefinite `a`. `room`
     /// has [`settle_len`] numbers.
     ///
     /// The default is damped Newton on the dual, $z = z_0 - Au$, which never inverts $A$.

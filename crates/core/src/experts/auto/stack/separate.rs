@@ -2,7 +2,7 @@
 //!
 //! Weights and biases take online Newton steps, each with the curvatures of its own kind alone:
 //!
-//! $$ P \mathrel{+}= \Phi^\top S(p)\,\Phi, \quad w \mathrel{-}= 2 P^{-1} \Phi^\top (p - y), \qquad
+//! $$ P \mathrel{+}= \Phi^\top S(p)\ \Phi, \quad w \mathrel{-}= 2 P^{-1} \Phi^\top (p - y), \qquad
 //!    Q_k \mathrel{+}= p_k(1 - p_k), \quad b_k \mathrel{-}= (p_k - y_k)/Q_k, $$
 //!
 //! from $P = \rho I$ and $Q = \rho$. With $M$ members a round costs $O(K M^2)$ additions in long vectors and a system of side $M + 1$,
