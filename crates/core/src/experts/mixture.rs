@@ -336,7 +336,7 @@ mod tests {
     fn hopeless_rounds_leave_weights() {
         let mut mixture = Mixture::new(&[1.0; 3]);
         let mut total = [0.0; 3];
-        for losses in [[700.0, 690.0, 1e5], [1e9, 1e9 + 1.0, 0.0], [0.0, 1e9, 1e9], [1e-300, 0.0, 5.0]] {
+        for losses in [[700.0, 690.0, 1e5], [1e9, 1e9 + 1.0, 0.0], [0.0, 1e9, 1e9], [1e-300, 1.0, 5.0]] {
             (0..50).for_each(|_| mixture.update(&losses));
             total.iter_mut().zip(losses).for_each(|(total, loss)| *total += 50.0 * loss);
             // Without sharing, weights are e^-loss, normalised: their logarithms say so where they themselves
