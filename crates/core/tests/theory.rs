@@ -68,7 +68,7 @@ fn citations(text: &str) -> Vec<(String, String)> {
             let bare = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
             if bare.starts_with(|c: char| c.is_ascii_digit()) && !page.is_empty() {
                 found.push((page.clone(), bare.to_owned()));
-                let more = word.ends_with(',');
+                let more = word.strip_prefix(bare) == Some(",");
                 words.next();
                 if !more {
                     break;
