@@ -101,7 +101,7 @@ mod tests {
             stream.next(&mut row);
             let RowLabel::Name(name) = row.label() else { panic!("no class") };
             let digit: usize = name.parse().expect("a digit");
-            let lit: Vec<u8> = row.values()[..7].iter().map(|x| *x as u8).collect();
+            let lit: Vec<u8> = (0..7).map(|segment| u8::from(row.indices().contains(&segment))).collect();
             assert_eq!(lit, DIGITS[digit], "{digit}");
         }
     }

@@ -83,11 +83,11 @@ impl Blocks {
         Self { count: changes.saturating_add(1), rows: rows.max(1), row: 0 }
     }
 
-    /// The block of the next row, from 0.
+    /// The block of the next row, from 0; the last one goes on.
     fn next(&mut self) -> u64 {
         let block = u128::from(self.row) * u128::from(self.count) / u128::from(self.rows);
         self.row += 1;
-        block as u64
+        (block as u64).min(self.count - 1)
     }
 }
 
