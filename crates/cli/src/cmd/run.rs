@@ -31,7 +31,7 @@ use noregret_stream::watch::certify::{Certified, Record};
 
 pub(crate) use self::checks::check_target;
 use self::checks::{check_open_classes, check_options, record};
-use self::going_on::{check_going_on, checkpoint, go_on, skip, stands, stopped};
+use self::going_on::{Stands, check_going_on, checkpoint, go_on, skip, stands, stopped};
 use crate::abstention::{RiskPlot, abstention};
 use crate::args::RunArgs;
 use crate::checkpoint::{Next, Segments};
@@ -201,7 +201,7 @@ struct Learnt {
     /// What labels go on being drawn with, where they are drawn.
     generator: Option<Rng>,
     /// Writes into the model's file where the run stands, if it may go on from there.
-    stands: Option<Box<dyn FnOnce(&mut Archive, &ReadExamples)>>,
+    stands: Option<Stands>,
 }
 
 impl Session<'_> {
@@ -215,7 +215,7 @@ impl Session<'_> {
                     .map_err(Failure::data)?
         {
             standing = stood;
-            go_on(&mut self.examples, counts);
+            self.facts = go_on(&mut self.examples, counts);
         }
         let draws = about.forecast == Forecast::RandomisedLabel;
         let mut options = self.options.clone();
@@ -254,14 +254,16 @@ impl Session<'_> {
             while segment(&mut self.examples, learner.as_mut(), &mut standing, &mut generator)? == Next::Save
             {
                 let learning = Learning::Full(learner.as_mut());
-                checkpoint(plan, learning, draws.then_some(&generator), &self.examples, &standing, None)?;
+                let extra = (None, &self.facts);
+                checkpoint(plan, learning, draws.then_some(&generator), &self.examples, &standing, extra)?;
             }
             if stop.asked().is_none() {
                 standing.finish(learner.as_mut());
             }
         }
         let score = standing.score.clone();
-        let stands = (plan.checkpoint.is_some() || stop.asked().is_some()).then(|| stands(standing, None));
+        let stands = (plan.checkpoint.is_some() || stop.asked().is_some())
+            .then(|| stands(standing, None, self.facts.clone()));
         let (learner, generator) = (AnyModel::Full(learner), draws.then_some(generator));
         self.close(Learnt { learner, score, average, first_appearances, generator, stands })
     }
@@ -301,7 +303,7 @@ impl Session<'_> {
         {
             standing = stood;
             whole = counts.log;
-            go_on(&mut self.examples, counts);
+            self.facts = go_on(&mut self.examples, counts);
         }
         // The program that sends rows through a pipe may wait for the decision.
         let live = self.examples.reader.size().is_none();
@@ -339,13 +341,11 @@ impl Session<'_> {
             // The log first: it has all that the model knows of.
             let bytes = settle(&mut log)?;
             let learning = Learning::Bandit(learner.as_mut());
-            checkpoint(plan, learning, Some(&play.generator), &self.examples, &standing, bytes)?;
+            let extra = (bytes, &self.facts);
+            checkpoint(plan, learning, Some(&play.generator), &self.examples, &standing, extra)?;
         }
         if stop.asked().is_none() {
-            let journal = match &mut log {
-                Some(log) => Some(log as &mut dyn Journal),
-                None => None,
-            };
+            let journal = log.as_mut().map(|log| log as &mut dyn Journal);
             standing.finish_bandit(learner.as_mut(), journal).map_err(failure)?;
         }
         let goes_on = plan.checkpoint.is_some() || stop.asked().is_some();
@@ -354,7 +354,7 @@ impl Session<'_> {
             log.into_inner().finish().map_err(|error| log_failure(path, &error))?;
         }
         let score = standing.score.clone();
-        let stands = goes_on.then(|| stands(standing, bytes));
+        let stands = goes_on.then(|| stands(standing, bytes, self.facts.clone()));
         let (learner, generator) = (AnyModel::Bandit(learner), Some(play.generator));
         self.close(Learnt { learner, score, average: None, first_appearances: None, generator, stands })
     }

@@ -66,10 +66,12 @@ struct Kept<K> {
     passed_over: (u64, Option<String>, u64),
     /// Bytes of the decision log, if there is one.
     log: Option<u64>,
+    /// Of the rounds that the learner had learnt before the run.
+    before: RunFacts,
 }
 
 /// What was counted of a run's rows, beside its scores.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
     /// Bad rows that were passed over, and what was wrong with the first of them.
     pub bad_rows: (u64, Option<String>),
@@ -77,6 +79,8 @@ pub struct Counts {
     pub large_rows: u64,
     /// Bytes of the decision log, if there is one.
     pub log: Option<u64>,
+    /// Of the rounds that the learner had learnt before the run.
+    pub before: RunFacts,
 }
 
 /// What is kept of a round while its label is late.
@@ -116,6 +120,7 @@ impl<K: Held> Standing<K> {
             late: self.late.waiting(),
             passed_over: (counts.bad_rows.0, counts.bad_rows.1.clone(), counts.large_rows),
             log: counts.log,
+            before: counts.before.clone(),
         };
         archive.set_tensor(STANDING, packed(serde_json::to_vec(&kept).expect("plain data")));
     }
@@ -147,7 +152,7 @@ impl<K: Held> Standing<K> {
         let late = Delay::of(kept.late, options.delay, kept.score.facts.late)
             .ok_or_else(|| damaged(format!("it goes on with another --delay than {}", options.delay)))?;
         let (bad, first, large_rows) = kept.passed_over;
-        let counts = Counts { bad_rows: (bad, first), large_rows, log: kept.log };
+        let counts = Counts { bad_rows: (bad, first), large_rows, log: kept.log, before: kept.before };
         Ok(Some((Self { rounds: kept.rounds, score: kept.score, late, block: kept.block }, counts)))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use noregret::guarantee::RunFacts;
 use noregret::model::Archive;
 use noregret::rng::Rng;
 use noregret_stream::encode::examples::ReadExamples;
@@ -61,11 +62,12 @@ pub(super) fn skip(
     Ok(archive.filter(|_| seen == Some(rows)))
 }
 
-/// Goes on counting where a run has stopped.
-pub(super) fn go_on(examples: &mut ReadExamples, counts: Counts) {
-    let Counts { bad_rows: (bad, first), large_rows, .. } = counts;
+/// Goes on counting where a run has stopped. Returns what is known of the rounds before it.
+pub(super) fn go_on(examples: &mut ReadExamples, counts: Counts) -> RunFacts {
+    let Counts { bad_rows: (bad, first), large_rows, before, .. } = counts;
     examples.count_on(bad, first);
     examples.encoder.large_rows = large_rows;
+    before
 }
 
 /// Saves the model on the way; `log` is the length of the log that belongs to it.
@@ -75,26 +77,32 @@ pub(super) fn checkpoint<K: Held>(
     generator: Option<&Rng>,
     examples: &ReadExamples,
     standing: &Standing<K>,
-    log: Option<u64>,
+    (log, before): (Option<u64>, &RunFacts),
 ) -> Result<(), Failure> {
+    let full = matches!(learning, Learning::Full(_));
     let mut archive = snapshot(learning, &examples.encoder, &examples.reader.schema(), generator);
-    standing.save(&counts(examples, log), &mut archive);
+    if full {
+        let mut facts = before.clone();
+        facts.extend(&standing.score.facts);
+        archive.set_text("facts", serde_json::to_string(&facts).expect("plain numbers"));
+    }
+    standing.save(&counts(examples, log, before.clone()), &mut archive);
     set_rows_read(&mut archive, examples.rows_read());
     let path = plan.save.as_deref().expect("checked before");
     model_file::write(&archive, path).map_err(Failure::data)
 }
 
+/// Writes into a model's file where the run stands.
+pub(super) type Stands = Box<dyn FnOnce(&mut Archive, &ReadExamples)>;
+
 /// Writes where the run stands when it is over.
-pub(super) fn stands<K: Held + 'static>(
-    standing: Standing<K>,
-    log: Option<u64>,
-) -> Box<dyn FnOnce(&mut Archive, &ReadExamples)> {
-    Box::new(move |archive, examples| standing.save(&counts(examples, log), archive))
+pub(super) fn stands<K: Held + 'static>(standing: Standing<K>, log: Option<u64>, before: RunFacts) -> Stands {
+    Box::new(move |archive, examples| standing.save(&counts(examples, log, before), archive))
 }
 
-fn counts(examples: &ReadExamples, log: Option<u64>) -> Counts {
-    let first = examples.first_bad_row().map(str::to_owned);
-    Counts { bad_rows: (examples.bad_rows(), first), large_rows: examples.encoder.large_rows, log }
+fn counts(examples: &ReadExamples, log: Option<u64>, before: RunFacts) -> Counts {
+    let bad_rows = (examples.bad_rows(), examples.first_bad_row().map(str::to_owned));
+    Counts { bad_rows, large_rows: examples.encoder.large_rows, log, before }
 }
 
 /// What there is of a run that was asked to stop.
