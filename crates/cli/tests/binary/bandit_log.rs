@@ -359,7 +359,7 @@ fn a_changed_log_is_found_out() {
     replay(
         edit(1, "{\"labels\":[\"c0\",\"c1\",\"c2\"]}".to_owned()),
         2,
-        "the log has no header, so that nobody knows what learnt from it",
+        "the log has no header, which says what learnt from it",
     );
     let wrong = line(6).contains("true");
     let flipped = line(6).replace(if wrong { "true" } else { "false" }, if wrong { "false" } else { "true" });
