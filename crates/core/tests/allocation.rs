@@ -126,7 +126,10 @@ fn bandit_rounds_allocate_nothing() {
             let problem = Problem::new(3, 16).with_radius(1.0).with_horizon(1000);
             // Trees keep rows.
             let few = ("members".to_owned(), noregret::param::Value::from("labels+pairs+shared@0.1"));
-            let values: Values = entry.param("members").map(|_| few).into_iter().collect();
+            // A certificate takes a vector.
+            let root = ("schedule".to_owned(), noregret::param::Value::from("root"));
+            let members = entry.param("members").map(|_| few);
+            let values: Values = members.into_iter().chain(entry.param("schedule").map(|_| root)).collect();
             let mut learner = entry.make_bandit(&values, problem, 0).expect("defaults are valid");
             let rounds = support::stream(3, 16, 1, 60);
             let mut uniforms = Rng::new(1, 0);

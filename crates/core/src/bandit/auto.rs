@@ -95,14 +95,19 @@ impl fmt::Debug for BanditAuto {
 
 /// The parameters of the oracle of single labels.
 fn separate_params(problem: &Problem) -> OracleParams {
-    let square = problem.features.saturating_mul(problem.features).saturating_mul(problem.classes);
-    let members = if problem.sparse || square > MATRICES { DIAGONAL } else { FULL };
     OracleParams {
         oracle: Some("auto".to_owned()),
         schedule: Some(Schedule::Root),
         factor: Some(1.0),
-        oracle_values: Values::from([("members".to_owned(), Value::from(members))]),
+        oracle_values: members_of_one(problem.features, problem.classes, problem.sparse),
     }
+}
+
+/// Who forecasts a reward from `features` features, where there are `matrices` of such forecasters: as a parameter of [`Auto`].
+pub(super) fn members_of_one(features: usize, matrices: usize, sparse: bool) -> Values {
+    let square = features.saturating_mul(features).saturating_mul(matrices);
+    let members = if sparse || square > MATRICES { DIAGONAL } else { FULL };
+    Values::from([("members".to_owned(), Value::from(members))])
 }
 
 impl BanditAuto {

@@ -42,12 +42,13 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::learner::{Accepts, BanditLearner, Classes, OnlineLearner, Predictor};
-use crate::param::ParamError;
+use crate::param::{ParamError, Params as _};
 use crate::params;
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
+use super::auto::members_of_one;
 use super::scales::Scales;
 
 /// Products of the round's features and a label's are left out where they would be more.
@@ -217,6 +218,11 @@ fn of_model(problem: &Problem, width: usize) -> Problem {
     Problem { classes: 2, features: width, radius: None, ..problem.clone() }
 }
 
+/// Its parameters.
+fn params_of_model(problem: &Problem, width: usize) -> Result<AutoParams, ParamError> {
+    AutoParams::from_values("auto", &members_of_one(width, 1, problem.sparse))
+}
+
 fn width_of(params: &OffersParams, problem: &Problem) -> usize {
     params.width.map_or_else(|| problem.features.div_ceil(problem.classes), |width| width as usize)
 }
@@ -266,7 +272,7 @@ impl Algorithm for Offers {
                 format!("at least features / classes = {}", problem.features.div_ceil(problem.classes));
             return Err(ParamError::invalid("width", width, need));
         }
-        let model = Auto::fixed(AutoParams::default(), of_model(&problem, width), seed)?;
+        let model = Auto::fixed(params_of_model(&problem, width)?, of_model(&problem, width), seed)?;
         Ok(Self {
             width,
             model,
@@ -287,7 +293,9 @@ impl Algorithm for Offers {
     }
 
     fn numbers_for(params: &OffersParams, problem: &Problem) -> usize {
-        Auto::numbers_for(&AutoParams::default(), &of_model(problem, width_of(params, problem).max(1)))
+        let width = width_of(params, problem).max(1);
+        let params = params_of_model(problem, width).unwrap_or_default();
+        Auto::numbers_for(&params, &of_model(problem, width))
     }
 }
 
