@@ -201,7 +201,9 @@ impl Learner {
         let problem = self.inner.read(py, |inner| inner.learner.problem().clone())?;
         self.inner.read(py, |inner| -> Done<Self> {
             let learner = inner.learner.with_statistics(sum, parts, how, problem).map_err(Failure::from)?;
-            Ok(Self::new(learner, inner.encoder.clone(), inner.schema.clone(), inner.memory))
+            // Of the rounds of other parts nothing is known here: where there are any, nothing is promised of the sum.
+            let Inner { encoder, schema, facts, memory, .. } = inner;
+            Ok(Self::new(learner, encoder.clone(), schema.clone(), facts.clone(), *memory))
         })?
         .map_err(Into::into)
     }
