@@ -184,8 +184,11 @@ impl Learner {
 
     /// The sufficient statistics, as numbers that add up.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let statistics =
-            self.inner.work(py, |inner| inner.learner.statistics().map_err(Failure::from))??;
+        let statistics = self.inner.work(py, |inner| -> Done<Vec<f64>> {
+            let mut statistics = inner.learner.statistics()?;
+            statistics.extend(inner.facts.sums());
+            Ok(statistics)
+        })??;
         Ok(PyArray1::from_vec(py, statistics))
     }
 
@@ -198,12 +201,13 @@ impl Learner {
         how: &str,
     ) -> PyResult<Self> {
         let (how, sum) = (how_of(how)?, sum.as_slice()?);
+        // The last four are about the rounds; a list that has none is no sum of statistics, as the learner will say.
+        let (sum, facts) = sum.split_last_chunk().unwrap_or((sum, &[0.0; 4]));
         let problem = self.inner.read(py, |inner| inner.learner.problem().clone())?;
         self.inner.read(py, |inner| -> Done<Self> {
             let learner = inner.learner.with_statistics(sum, parts, how, problem).map_err(Failure::from)?;
-            // Of the rounds of other parts nothing is known here: where there are any, nothing is promised of the sum.
-            let Inner { encoder, schema, facts, memory, .. } = inner;
-            Ok(Self::new(learner, encoder.clone(), schema.clone(), facts.clone(), *memory))
+            let (encoder, schema) = (inner.encoder.clone(), inner.schema.clone());
+            Ok(Self::new(learner, encoder, schema, RunFacts::of_sums(*facts), inner.memory))
         })?
         .map_err(Into::into)
     }

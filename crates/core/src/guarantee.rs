@@ -57,6 +57,17 @@ impl RunFacts {
         self.merged_scalings |= later.merged_scalings;
     }
 
+    /// The counts as numbers that add up, for shards that learnt apart: rounds, late labels, rows beyond the radius, weighted rounds.
+    pub fn sums(&self) -> [f64; 4] {
+        [self.rounds, self.late, self.beyond_radius, self.weighted].map(|count| count as f64)
+    }
+
+    /// The facts of shards whose [`sums`](RunFacts::sums) are these.
+    pub fn of_sums(sums: [f64; 4]) -> Self {
+        let [rounds, late, beyond_radius, weighted] = sums.map(|sum| sum.round() as u64);
+        Self { rounds, late, beyond_radius, weighted, ..Self::default() }
+    }
+
     /// Why the rounds are none that a theorem is about, for a learner that has learnt `learnt` rounds in all.
     fn void(&self, learnt: u64) -> Option<String> {
         let known = learnt.saturating_sub(self.earlier);

@@ -88,6 +88,7 @@ fn rounds_are_noted_as_they_are() {
     assert_eq!((facts.rounds, facts.earlier, facts.beyond_radius, facts.weighted), (3, 7, 1, 1));
     let mut all = RunFacts { late: 1, ..RunFacts::default() };
     all.extend(&facts);
+    assert_eq!(RunFacts::of_sums(all.sums()), all);
     assert_eq!(all, RunFacts { earlier: 0, late: 1, ..facts });
 }
 
