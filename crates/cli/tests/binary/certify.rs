@@ -123,7 +123,7 @@ fn what_does_not_hold_is_not_shown() {
 fn weights_leave_the_certificate() {
     let folder = Folder::new();
     let rows: String = (0..40).map(|row| format!("{},{},{}\n", row % 7, row % 2, 1 + row % 3)).collect();
-    folder.write("w.csv", &format!("x,label,weight\n{rows}"));
+    folder.write("w.csv", format!("x,label,weight\n{rows}"));
     let summary = folder.summary("w.csv --label label --certify --learner folklore");
     assert_eq!(summary["no_bound_because"], "rounds had importance weights");
     assert!(number(&summary, "regret") <= number(&summary, "certificate"), "{summary}");
