@@ -13,6 +13,7 @@ __all__ = [
     "evaluate_arrays",
     "evaluate_log",
     "learn_mapping",
+    "main",
     "predict_mapping",
     "survey",
 ]
@@ -20,6 +21,7 @@ __all__ = [
 __version__: str
 
 def catalogue() -> list[dict[str, Any]]: ...
+def main(args: list[str]) -> int: ...
 def evaluate_log(
     log: str | os.PathLike[str],
     policy: Bandit | Learner | str | None,

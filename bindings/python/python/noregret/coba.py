@@ -63,7 +63,7 @@ class BanditLearner:
         """Plays an action: the action with its probability, and what `learn` needs to know of it."""
         bandit = self._started(context, actions)
         decision = bandit.decide(self._row(context, bandit.features))
-        return {"action_prob": (actions[decision.label], decision.probability)}, {"decision": decision.id}
+        return {"action_prob": (actions[int(decision.label)], decision.probability)}, {"decision": decision.id}
 
     def score(self, context: Any, actions: Sequence[Any], action: Any) -> float:
         """The probability with which `action` would be played."""

@@ -80,7 +80,7 @@ class _Keyed:
             places.setdefault(partition_of(key, self._partitions) % len(self._actors), []).append(at)
         yield from places.items()
 
-    def _call(self, method: str, keys: Sequence[str], *columns: Sequence[Any], batch: int | None) -> list[Any]:
+    def _call(self, method: str, keys: Sequence[str], *columns: Any, batch: int | None) -> list[Any]:
         """Sends every row of a batch to its actor and puts the answers in the order of the rows."""
         if batch is None:
             self._batch += 1

@@ -82,7 +82,7 @@ class Partitions:
         self._about, self._folder, self._most = about, Path(folder), max(in_memory, 1)
         facts = dict(about["facts"])
         kind = Bandit if about["kind"] == "bandit" else Learner
-        self._kind = _core.Bandit if about["kind"] == "bandit" else _core.Learner
+        self._kind: Any = _core.Bandit if about["kind"] == "bandit" else _core.Learner
         self._template = kind(about["learner"], features=about["features"], labels=about["labels"], **facts)._core.to_bytes()
         self._labels: list[str] = about["labels"]
         self._files: dict[int, sqlite3.Connection] = {}

@@ -49,7 +49,7 @@ class DaskEngine(Engine):
         from distributed import as_completed
 
         places = {handle.key: at for at, handle in enumerate(handles)}
-        for handle in as_completed(handles):
+        for handle in as_completed(handles):  # type: ignore[no-untyped-call, unused-ignore]
             error = handle.exception()
             yield places[handle.key], handle.result() if error is None else error
 

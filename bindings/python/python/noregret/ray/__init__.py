@@ -64,7 +64,7 @@ def fit(
     """
     engine = RayEngine(cores)
     if isinstance(dataset, tuple):
-        parts = [[engine.broadcast(block) for block in shard] for shard in split(*dataset, shards)]
+        parts = [[engine.broadcast(block) for block in shard] for shard in split(dataset[0], dataset[1], shards)]
     else:
         parts = _blocks(dataset, shards)
     return cluster.fit(parts, learner, engine=engine, label=label, columns=columns, period=period, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ class RayEngine(Engine):
 
     def __init__(self, cores: float = 1.0) -> None:
         if not ray.is_initialized():
-            ray.init(logging_level="warning")
+            ray.init(logging_level=logging.WARNING)
         self._cores = cores
 
     def broadcast(self, value: Any) -> Handle:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -54,8 +55,7 @@ def trainable(
         if before is not None:
             with before.as_directory() as folder:
                 model = Learner.load(Path(folder) / "model.safetensors")
-                state = np.load(Path(folder) / "sums.npz")
-                sums = {key: float(state[key]) for key in state.files}
+                sums = json.loads((Path(folder) / "sums.json").read_text())
                 start = int(sums["rounds"])
         if model is None:
             model = Learner(name, features=rows.shape[1], labels=names, **{**facts, **params})
@@ -70,7 +70,8 @@ def trainable(
                 continue
             with tempfile.TemporaryDirectory() as scratch:
                 model.save(Path(scratch) / "model.safetensors")
-                np.savez(Path(scratch) / "sums.npz", **{key: np.float64(value) for key, value in sums.items()})
+                (Path(scratch) / "sums.json").write_text(json.dumps(sums))
                 tune.report(metrics, checkpoint=tune.Checkpoint.from_directory(scratch))
 
-    return tune.with_parameters(train, rows=rows, targets=targets)
+    wrapped: Callable[[Mapping[str, Any]], None] = tune.with_parameters(train, rows=rows, targets=targets)
+    return wrapped
