@@ -54,7 +54,7 @@ def log(tmp_path_factory):
         for at, (row, label) in enumerate(zip(x, y, strict=True)):
             decision = bandit.decide(row)
             if at % 50:
-                bandit.feedback(decision.id, decision.label == label)
+                bandit.feedback(decision.id, decision.label == "abc"[label])
     return path, x, y, bandit
 
 

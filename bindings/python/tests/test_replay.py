@@ -85,7 +85,7 @@ def test_a_log_of_the_command_line_is_replayed(options, ending, tmp_path):
     p = again.predict_proba(np.zeros(5))
     assert "floor" not in options or p.min() >= 0.05
     decision = again.decide(np.zeros(5))
-    assert decision.id == 301 and decision.probability == p[decision.label]
+    assert decision.id == 301 and decision.probability == p[again.labels.index(decision.label)]
 
 
 @needs_the_command_line

@@ -24,7 +24,7 @@ def test_predictions_are_the_same_from_many_threads():
     x, y = stream(500, 5, 3)
     learner = Learner("folklore", features=5, classes=3, radius=1.0)
     learner.update(x, y)
-    expected = learner.predict_proba(x)
+    expected = np.array([learner.predict_proba(row) for row in x])
     found = [None] * 4
 
     def rows(at):

@@ -15,10 +15,10 @@ __all__ = [
 class Auto(Bandit):
     def __init__(
         self, *, features: int, classes: int | None = None, budget: float | None = None,
-        members: str | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
-        scale: str = "none", intercept: bool = False, sparse: bool = False,
-        labels: Sequence[str] | None = None, memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0,
+        member_memory: int | None = None, members: str | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
+        sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+        most_waiting: int = 1000000, exploration_floor: float = 0.0,
     ) -> None: ...
 class BanditReduction(Bandit):
     def __init__(

@@ -158,9 +158,9 @@ fn a_changed_feature_or_answer_is_found() {
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        let answered = |reward: f64| move |line: &serde_json::Value| line["reward"] == reward;
+        let answered = |line: &serde_json::Value| line["correct"] == true;
         // In the second half, where something is known already; right answers are what every learner learns from.
-        let right = 30 + lines[30..].iter().position(answered(1.0)).unwrap();
+        let right = 30 + lines[30..].iter().position(answered).unwrap();
         let changed = |change: &dyn Fn(&mut serde_json::Value)| {
             let mut lines = lines.clone();
             change(&mut lines[right]);
@@ -170,7 +170,7 @@ fn a_changed_feature_or_answer_is_found() {
         };
         let found = "the decision is not the learner's: lines are missing, changed or out of order";
         changed(&|_| {}).succeeded();
-        changed(&|line| line["reward"] = 0.0.into()).complained(2, found);
+        changed(&|line| line["correct"] = false.into()).complained(2, found);
         changed(&|line| {
             let x = &mut line["x"];
             let first = if let Some(map) = x.as_object_mut() {

@@ -87,15 +87,18 @@ fn what_does_not_hold_is_not_shown() {
         ("--learner bandit-reduction --delay 3", "labels came late", true),
         ("--learner bandit-reduction --exploration-floor 0.1", "an exploration floor of 0.1", true),
     ] {
-        let summary = folder.summary(&format!("a.svm --certify {arguments}"));
-        assert!(summary.get("bound").is_none(), "{summary}");
-        let said = summary["no_bound_because"].as_str().unwrap();
-        assert!(said.contains(why), "{said}");
-        let no_certificate = summary.get("no_certificate_because").and_then(Value::as_str);
-        assert!(!both || summary.get("certificate").is_none(), "{arguments}: {summary}");
-        assert!(
-            !both || arguments.contains("bandit") || no_certificate.is_some_and(|said| said.contains(why))
-        );
+        // With --load there are no rounds to compare with.
+        if !arguments.starts_with("--load") {
+            let summary = folder.summary(&format!("a.svm --certify {arguments}"));
+            assert!(summary.get("bound").is_none(), "{summary}");
+            let said = summary["no_bound_because"].as_str().unwrap();
+            assert!(said.contains(why), "{said}");
+            let no_certificate = summary.get("no_certificate_because").and_then(Value::as_str);
+            assert!(!both || summary.get("certificate").is_none(), "{arguments}: {summary}");
+            assert!(
+                !both || arguments.contains("bandit") || no_certificate.is_some_and(|said| said.contains(why))
+            );
+        }
         // Nor on the page, nor live.
         if arguments.contains("bandit") {
             continue;
@@ -124,7 +127,7 @@ fn weights_leave_the_certificate() {
     let folder = Folder::new();
     let rows: String = (0..40).map(|row| format!("{},{},{}\n", row % 7, row % 2, 1 + row % 3)).collect();
     folder.write("w.csv", format!("x,label,weight\n{rows}"));
-    let summary = folder.summary("w.csv --label label --certify --learner folklore");
+    let summary = folder.summary("w.csv --label label --weight weight --certify --learner folklore");
     assert_eq!(summary["no_bound_because"], "rounds had importance weights");
     assert!(number(&summary, "regret") <= number(&summary, "certificate"), "{summary}");
 }

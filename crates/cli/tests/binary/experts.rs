@@ -27,7 +27,7 @@ fn abstaining_is_counted_in_expectation() {
     let late = folder.summary("votes.csv --learner adahedge-abstain --delay 1");
     assert_eq!(
         late["abstention"]["guarantee"],
-        "none: 1 label came late, after later rows had been predicted"
+        "none: 2 labels came late, after later rows had been predicted"
     );
     assert!(folder.summary("votes.csv --learner adahedge")["abstention"].is_null());
 }

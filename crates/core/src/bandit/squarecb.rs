@@ -281,7 +281,8 @@ mod tests {
             (&at.distribution[..], &at.offered[..], at.exploration),
             (&[0.5, 0.0, 0.5][..], &[0, 2][..], 1.0)
         );
-        assert_eq!(at.check(3), Ok(()));
+        at.draw(0.25);
+        assert_eq!((at.label, at.probability, at.check(3)), (0, 0.5, Ok(())));
         at.label = 1;
         at.probability = 0.5;
         let error = at.check(3).expect_err("not on offer").to_string();

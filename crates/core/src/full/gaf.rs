@@ -266,6 +266,16 @@ impl Gaf {
     }
 }
 
+impl Gaf {
+    /// The largest curvature with which surrogates are lower bounds of the loss.
+    fn largest_curvature(&self) -> f64 {
+        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
+        let spread = curvature::frobenius_spread(norm, radius);
+        // Surrogates keep half of beta of the Hessian.
+        2.0 * curvature::tight(curvature::log_odds(spread, self.problem().classes))
+    }
+}
+
 impl Algorithm for Gaf {
     type Params = GafParams;
 
@@ -386,6 +396,7 @@ impl OnlineLearner for Gaf {
             }
         });
         let bound = if self.forecaster.parts() > 1 { Err(merge::NO_CLOSED_FORM.to_owned()) } else { bound };
+        let bound = curved(beta, self.largest_curvature(), || bound);
         Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 
@@ -417,12 +428,9 @@ impl OnlineLearner for Gaf {
     }
 
     fn certificate(&self) -> Option<Promise> {
-        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
-        let spread = curvature::frobenius_spread(norm, radius);
-        // Surrogates keep half of beta of the Hessian.
-        let largest = 2.0 * curvature::tight(curvature::log_odds(spread, self.problem().classes));
+        let norm = self.params.norm.expect("resolved");
         let beta = self.params.curvature.expect("resolved");
-        Some(curved(beta, largest, || Ok(self.forecaster.certificate_for(norm))))
+        Some(curved(beta, self.largest_curvature(), || Ok(self.forecaster.certificate_for(norm))))
     }
 }
 

@@ -221,9 +221,9 @@ class Partitions:
     def _decide(self, key: str, part: int, number: int, x: Any) -> tuple[Any, tuple[Any, ...]]:
         model, _, _ = self._get(key, part)
         row = np.ascontiguousarray(x, dtype=np.float64)
-        played, probability, identity = model.decide(row)
+        played, _, probability, identity = model.decide(row)
         self._memory[key] = (model, number, True)
-        label = played if isinstance(played, str) else self._labels[played]
+        label = self._labels[played]
         return (label, probability, str(identity)), (DECIDE, row.tobytes(), None)
 
     def _feedback(self, key: str, part: int, number: int, identity: str, correct: bool) -> tuple[Any, tuple[Any, ...]]:

@@ -248,10 +248,13 @@ def _means(jobs: Sequence[tuple[str, dict[str, Any], int]], runs: Sequence[dict[
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
     """Mean, standard deviation and range, by the very operations of the command line."""
-    n = float(len(values))
-    mean = values[0] + sum((value - values[0] for value in values), 0.0) / n
-    squares = sum(((value - mean) * (value - mean) for value in values), 0.0)
-    sd = math.sqrt(squares / (n - 1.0)) if n > 1.0 else 0.0
+    count = mean = squares = 0.0
+    for value in values:
+        count += 1.0
+        before = value - mean
+        mean += before / count
+        squares += before * (value - mean)
+    sd = math.sqrt(max(squares / (count - 1.0), 0.0)) if count > 1.0 else 0.0
     return {"mean": mean, "sd": sd, "min": min(values), "max": max(values)}
 
 

@@ -1,0 +1,178 @@
+"""Ray: what is built on it keeps its promises when a machine of the cluster is lost in the middle of the work.
+
+A cluster of two machines with one core each, on this one. Where Ray is not installed these tests are skipped, and said to be.
+"""
+
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import needs_the_command_line, stream
+
+os.environ.setdefault("RAY_worker_niceness", "0")
+ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'noregret[ray]'")
+pytest.importorskip("ray.data")
+
+from ray.cluster_utils import Cluster  # noqa: E402
+
+from noregret import Bandit, Learner  # noqa: E402
+from noregret.cluster import LocalEngine  # noqa: E402
+from noregret.cluster import fit as fit_on  # noqa: E402
+from noregret.cluster import sweep as sweep_on  # noqa: E402
+from noregret.cluster._fit import _add, split  # noqa: E402
+from noregret.ray import KeyedLearners, RayEngine, deployment, fit, sweep, trainable  # noqa: E402
+
+HERE = LocalEngine(jobs=1)
+
+
+@pytest.fixture
+def cluster():
+    """Two machines; the second may be lost."""
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    second = cluster.add_node(num_cpus=1)
+    ray.init(address=cluster.address, logging_level="error", log_to_driver=False)
+    cluster.wait_for_nodes()
+    yield cluster, second
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def lose(cluster, node):
+    """The machine is gone at once; another one takes its place."""
+    cluster.remove_node(node, allow_graceful=False)
+    cluster.add_node(num_cpus=1)
+
+
+def soon(cluster, node, seconds):
+    timer = threading.Timer(seconds, lose, (cluster, node))
+    timer.start()
+    return timer
+
+
+@needs_the_command_line
+def test_a_sweep_loses_no_run(cluster):
+    cluster, second = cluster
+    x, y = stream(400, 4, 3)
+    told = []
+
+    def progress(done, total):
+        told.append((done, total))
+        if done == 2:
+            lose(cluster, second)
+
+    grid = {"ogd.rate": [0.1, 0.3, 1.0, 3.0]}
+    swept = sweep((x, y), ["folklore", "ogd"], grid, options=["--label", "y"], progress=progress)
+    here = sweep_on((x, y), ["folklore", "ogd"], grid, options=["--label", "y"], engine=HERE)
+    assert swept.failures == [] and told[-1] == (5, 5)
+    assert swept.settings == here.settings
+
+
+@pytest.mark.parametrize("period", [None, 40])
+def test_shards_end_with_the_same_bits(cluster, period):
+    cluster, second = cluster
+    x, y = stream(4000, 6, 3)
+    timer = soon(cluster, second, 0.5)
+    there = fit((x, y), "folklore", 4, period=period)
+    timer.join()
+    here = fit_on(split(x, y, 4), "folklore", engine=HERE, period=period)
+    np.testing.assert_array_equal(there.learner.statistics(), here.learner.statistics())
+    assert there.rates == here.rates
+
+
+def test_data_sets_keep_their_order(cluster, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    x, y = stream(300, 3, 3)
+    table = pandas.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": y})
+    table.to_parquet(tmp_path / "rows.parquet")
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    here = fit_on(split(x, y, 3), "folklore", engine=HERE)
+    for source in (str(tmp_path / "rows.parquet"), str(tmp_path / "rows.csv"), ray.data.from_pandas(table)):
+        there = fit(source, "folklore", 3)
+        assert there.rates["errors"] == here.rates["errors"]
+        np.testing.assert_allclose(there.learner.scores(x), here.learner.scores(x), rtol=1e-6, atol=1e-6)
+
+
+def test_keyed_learners_lose_nothing_that_was_answered(cluster, tmp_path):
+    cluster, second = cluster
+    x, y = stream(600, 3, 2, seed=5)
+    names = [f"sensor {at % 23}" for at in range(600)]
+    labels = [("no", "yes")[label] for label in y]
+    keyed = KeyedLearners(
+        tmp_path, "folklore", features=3, labels=["no", "yes"], actors=2, in_memory=4, partitions=4, cores=0.5
+    )
+    for at in range(0, 600, 50):
+        if at == 200:
+            lose(cluster, second)
+        part = slice(at, at + 50)
+        assert len(keyed.learn(names[part], x[part], labels[part]).played) == 50
+    alone = {}
+    for key, row, label in zip(names, x, labels, strict=True):
+        alone.setdefault(key, Learner("folklore", features=3, labels=["no", "yes"])).learn_one(row, label)
+    for key, one in alone.items():
+        assert keyed.get(key).rounds == one.rounds
+        np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+    keyed.close()
+
+
+def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
+    from ray import serve
+
+    x, y = stream(60, 3, 3)
+    facts = {"features": 3, "labels": ["a", "b", "c"], "exploration": 0.2, "seed": 1}
+    serve.start(http_options={"location": "NoServer"})
+    try:
+        handle = serve.run(deployment(log=tmp_path / "decisions.ndjson", learner="soba", cores=0.1, **facts))
+        bandit = Bandit("soba", **facts)
+        names = bandit.labels
+        for at, (row, label) in enumerate(zip(x, y, strict=True)):
+            if at == 30:
+                # The replica's process is gone; Serve starts another one.
+                actor = next(one for one in ray.util.list_named_actors(all_namespaces=True) if "Decider" in one["name"])
+                ray.kill(ray.get_actor(actor["name"], namespace=actor["namespace"]), no_restart=False)
+            said = answer(lambda row=row: handle.decide.remote(row.tolist()).result())
+            mine = bandit.decide(row)
+            played = mine.label if isinstance(mine.label, str) else names[mine.label]
+            assert (said["label"], said["probability"]) == (played, mine.probability)
+            handle.feedback.remote(said["id"], played == names[label]).result()
+            bandit.feedback(mine.id, played == names[label])
+        assert handle.rounds.remote().result() == bandit.rounds == 60
+    finally:
+        serve.shutdown()
+
+
+def answer(call):
+    """A call that is repeated while its replica is being started again."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            return call()
+        except Exception:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.2)
+
+
+def test_a_trainable_reports_and_resumes(cluster, tmp_path):
+    from ray import tune
+
+    x, y = stream(400, 3, 3)
+    names = [str(label) for label in y]
+    tuner = tune.Tuner(
+        trainable(x, names, report_every=100),
+        param_space={"learner": "ogd", "rate": tune.grid_search([0.1, 1.0])},
+        run_config=tune.RunConfig(storage_path=str(tmp_path), verbose=0),
+    )
+    results = tuner.fit()
+    assert not results.errors and len(results) == 2
+    for one in results:
+        alone = Learner("ogd", features=3, labels=sorted(set(names)), rate=one.config["rate"]).run(x, names).rates
+        assert one.metrics["rounds"] == 400
+        assert one.metrics["error_rate"] == pytest.approx(alone["error_rate"], rel=1e-12)
+
+
+def test_tasks_add_up_in_place(cluster):
+    engine = RayEngine()
+    parts = engine.map(np.full, [(1000, float(at)) for at in range(5)])
+    np.testing.assert_array_equal(engine.get(engine.reduce(_add, parts)), np.full(1000, 10.0))
