@@ -153,7 +153,9 @@ def test_the_learner_underneath(tmp_path):
     again = Learner.load(tmp_path / "model")
     assert again.labels == ["setosa", "versicolor", "virginica"] and again.rounds == model.n_rounds_
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    assert model.learner_.certificate() <= model.learner_.regret_bound()
+    assert model.learner_.certificate() > 0
+    with pytest.raises(ValueError, match="importance weights"):  # Equal rows are learnt as one of their weight.
+        model.learner_.regret_bound()
 
 
 def test_in_pipelines_and_searches():

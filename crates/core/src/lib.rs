@@ -39,7 +39,7 @@
 //! * `suggestions`, on by default: "did you mean" in errors.
 //!
 //! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where they enter (see
-//! [`Features`](example::Features)).
+//! [`Features`]).
 
 pub mod algorithm;
 pub mod bandit;

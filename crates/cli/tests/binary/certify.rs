@@ -96,7 +96,9 @@ fn what_does_not_hold_is_not_shown() {
             let no_certificate = summary.get("no_certificate_because").and_then(Value::as_str);
             assert!(!both || summary.get("certificate").is_none(), "{arguments}: {summary}");
             assert!(
-                !both || arguments.contains("bandit") || no_certificate.is_some_and(|said| said.contains(why))
+                !both
+                    || arguments.contains("bandit")
+                    || no_certificate.is_some_and(|said| said.contains(why))
             );
         }
         // Nor on the page, nor live.

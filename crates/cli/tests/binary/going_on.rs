@@ -248,7 +248,7 @@ fn logs_that_are_cut_off() {
     // A last line that lacks nothing but its end is whole.
     folder.write("whole.ndjson", log.trim_end());
     let whole = folder.run("replay whole.ndjson --json").succeeded();
-    assert_eq!((whole.objects()[0]["decisions"].as_u64(), &*whole.stderr), (Some(400), ""));
+    assert_eq!((whole.objects()[0]["decisions"].as_u64(), &*whole.stderr), (Some(4000), ""));
 }
 
 #[test]

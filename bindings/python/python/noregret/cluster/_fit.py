@@ -111,7 +111,8 @@ def fit(
         if period is not None or len(blocks) == 1:
             base = engine.map(_rebase, [(total, base if base is not None else empty, len(blocks))])[0]
     parts = 1 if base is not None else len(blocks)
-    merged = Learner._wrap(template._core.with_statistics(engine.get(total if base is None else base), parts, how))
+    summed = _aligned(engine.get(total if base is None else base))
+    merged = Learner._wrap(template._core.with_statistics(summed, parts, how))
     certificate, withheld = _promise(merged, len(scores) > 1 and len(blocks) > 1)
     by_shard = [_total([period_scores[at] for period_scores in scores]) for at in range(len(blocks))]
     return Fitted(
@@ -212,7 +213,7 @@ def _learn(
     """Rows `start` to `stop` of a shard, from the learner with the statistics `base`; its statistics, and its scores."""
     core = _core.Learner.from_bytes(model.tobytes())
     if base is not None:
-        core = core.with_statistics(np.ascontiguousarray(base), 1, "lambda-once")
+        core = core.with_statistics(_aligned(base), 1, "lambda-once")
     learner = Learner._wrap(core)
     scores: list[dict[str, float]] = []
     at = 0
@@ -228,6 +229,11 @@ def _learn(
         rates = learner._core.run(_arrays.rows(x[low:high]), targets, seed=seed, frozen=True)[3]
         scores.append(_sums(rates))
     return learner._core.statistics(), _total(scores)
+
+
+def _aligned(numbers: Floats) -> Floats:
+    """The same numbers as the compiled part takes them: some engines hand out views into their messages."""
+    return np.require(numbers, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def _add(a: Floats, b: Floats) -> Floats:
