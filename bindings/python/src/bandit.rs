@@ -148,7 +148,11 @@ impl Inner {
     /// The learner as a log leaves it, which goes on from `model` if there is one.
     fn replayed(replayed: Replayed, model: Option<&Archive>, most: usize) -> Done<Self> {
         let Replayed {
-            saved: Saved { learner, encoder, schema, generator, .. }, pending, last_id, floor, ..
+            saved: Saved { learner, encoder, schema, generator, .. },
+            pending,
+            last_id,
+            floor,
+            ..
         } = replayed;
         let mut play = Play { floor, ..Play::new(0) };
         if let Some(generator) = generator {

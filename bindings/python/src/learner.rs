@@ -204,12 +204,14 @@ impl Learner {
         // The last four are about the rounds; a list that has none is no sum of statistics, as the learner will say.
         let (sum, facts) = sum.split_last_chunk().unwrap_or((sum, &[0.0; 4]));
         let problem = self.inner.read(py, |inner| inner.learner.problem().clone())?;
-        self.inner.read(py, |inner| -> Done<Self> {
-            let learner = inner.learner.with_statistics(sum, parts, how, problem).map_err(Failure::from)?;
-            let (encoder, schema) = (inner.encoder.clone(), inner.schema.clone());
-            Ok(Self::new(learner, encoder, schema, RunFacts::of_sums(*facts), inner.memory))
-        })?
-        .map_err(Into::into)
+        self.inner
+            .read(py, |inner| -> Done<Self> {
+                let learner =
+                    inner.learner.with_statistics(sum, parts, how, problem).map_err(Failure::from)?;
+                let (encoder, schema) = (inner.encoder.clone(), inner.schema.clone());
+                Ok(Self::new(learner, encoder, schema, RunFacts::of_sums(*facts), inner.memory))
+            })?
+            .map_err(Into::into)
     }
 
     /// Makes room for more classes and columns, as if they had been there all along.
