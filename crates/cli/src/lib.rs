@@ -9,6 +9,7 @@ mod comparison;
 mod data;
 mod facts;
 mod failure;
+mod forecasts;
 mod hint;
 mod note;
 mod open;

@@ -55,6 +55,11 @@ impl Source {
             delimiter,
             header: args.header,
             categorical: args.categorical.clone(),
+            numeric: args.numeric.clone(),
+            text: args.text.clone(),
+            time: args.time.clone(),
+            drop: args.drop.clone(),
+            id: args.id.clone(),
             hash_bits: args.hash_bits,
             index_base: args.index_base,
             schema: None,
@@ -208,6 +213,8 @@ pub(crate) struct RunPlan {
     pub(crate) observe: ObservePlan,
     /// Where the decisions go.
     pub(crate) log: Option<PathBuf>,
+    /// Where the predictions go.
+    pub(crate) predictions: Option<PathBuf>,
     /// Where the model goes.
     pub(crate) save: Option<PathBuf>,
     pub(crate) batch_model: Option<BatchPlan>,
@@ -273,6 +280,7 @@ impl RepeatPlan {
             ("--abstain-rate", args.abstain_rate.is_some()),
             ("--risk-plot", args.risk_plot.is_some()),
             ("--log", args.log.is_some()),
+            ("--predictions", args.predictions.is_some()),
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Failure::usage(format!(
@@ -306,6 +314,7 @@ impl RunPlan {
                 report: args.report.clone(),
             },
             log: args.log.clone(),
+            predictions: args.predictions.clone(),
             save: args.save.clone(),
             batch_model: batch_model.map(|path| BatchPlan { path, snapshots: args.snapshots }),
         })

@@ -76,6 +76,14 @@ impl Reader for Watched {
         self.reader.dropped_features()
     }
 
+    fn absent(&self) -> Vec<u32> {
+        self.reader.absent()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.reader.notes()
+    }
+
     fn position(&self) -> u64 {
         self.reader.position()
     }

@@ -23,6 +23,7 @@ use noregret_stream::run::{Outcome, RunError, RunOptions, Sink};
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Forecaster, Frozen, Saved};
 use noregret_stream::watch::abstain::{Abstention, Report};
+use noregret_stream::watch::baseline::Baselines;
 use noregret_stream::watch::calibration::Calibration;
 use noregret_stream::watch::certify::{Certified, Record};
 
@@ -33,6 +34,7 @@ use crate::args::RunArgs;
 use crate::choices::CalibrationOf;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
+use crate::forecasts::{Columns, Forecasts};
 use crate::note::{counted_past, note, note_bad_rows};
 use crate::open::{Opened, open};
 use crate::plan::{Plan, RunPlan};
@@ -56,6 +58,9 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     }
     if let Some(batch) = &plan.batch_model {
         check_target("--batch-model", &batch.path)?;
+    }
+    if let Some(path) = &plan.predictions {
+        check_target("--predictions", path)?;
     }
     let Opened { mut learner, encoder, reader, rows, open_classes, seed, generator, continues, decisions } =
         open(plan)?;
@@ -88,6 +93,18 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
         AnyModel::Full(learner) => abstention(observe, about, learner.abstention_bound(0.0).is_some())?,
         AnyModel::Bandit(_) => None,
     };
+    let forecasts = plan.predictions.as_deref().map(|path| {
+        let columns = Columns {
+            id: stream.source.options.id.is_some(),
+            confidence: true,
+            truth: true,
+            json: is_ndjson(path),
+            probabilities: false,
+        };
+        Forecasts::open(path, columns, about.forecast, encoder.labels.clone())
+    });
+    let forecasts = forecasts.transpose()?;
+    let bandit = matches!(learner, AnyModel::Bandit(_));
     let session = Session {
         plan,
         open_classes,
@@ -106,6 +123,9 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
             page: (observe.report.as_ref())
                 .map(|path| RunPage::open(path, about.forecast, &decisions))
                 .transpose()?,
+            forecasts,
+            // Of late labels they would know too early, and of right and wrong too much.
+            baselines: (stream.delay.is_none() && !bandit).then(Baselines::new),
         },
         risk_plot: observe.risk_plot.as_deref().map(RiskPlot::open).transpose()?,
     };
@@ -130,6 +150,8 @@ struct Observers {
     abstention: Option<Abstention>,
     calibration: Option<Calibration>,
     page: Option<RunPage>,
+    forecasts: Option<Forecasts>,
+    baselines: Option<Baselines>,
 }
 
 impl Sink for Observers {
@@ -138,7 +160,9 @@ impl Sink for Observers {
         self.record.observe(outcome, score)?;
         self.abstention.observe(outcome, score)?;
         self.calibration.observe(outcome, score)?;
-        self.page.observe(outcome, score)
+        self.page.observe(outcome, score)?;
+        self.forecasts.observe(outcome, score)?;
+        self.baselines.observe(outcome, score)
     }
 }
 
@@ -265,11 +289,22 @@ impl Session<'_> {
         numbers.extend(first_appearances.map(|losses| ("first_appearances", losses)));
         let examples = &self.examples;
         note_bad_rows(examples.bad_rows(), examples.first_bad_row());
+        for odd in examples.reader.notes() {
+            note(format_args!("noregret: {odd}"));
+        }
+        self.observers.forecasts.map_or(Ok(()), Forecasts::finish)?;
+        let rates = score.rates();
+        let baselines = self.observers.baselines;
+        let baselines = baselines.and_then(|all| all.report(rates.error_rate, rates.log_loss));
+        let commonest = baselines.as_ref().and_then(|report| report.commonest);
+        let commonest = commonest.map(|(label, share)| (examples.encoder.labels.name(label).into_owned(), share));
         let mut summary = Summary {
             kind: "summary",
             data: &plan.stream.source.data,
             learner: about.name,
-            rates: score.rates(),
+            rates,
+            baselines,
+            commonest,
             window: score.window_rates(),
             // The same run makes the same model file.
             seconds: None,
@@ -328,6 +363,9 @@ impl Session<'_> {
             note("");
         }
         print(&summary, &score, mode, window).map_err(Failure::output)?;
+        if let (Some(warning), Mode::Table) = (summary.baselines.and_then(|report| report.warning), mode) {
+            note(format_args!("\nnoregret: {warning}."));
+        }
         if mode == Mode::Table {
             tell_where(plan);
         }
@@ -380,6 +418,11 @@ fn guarantee(learner: &AnyModel) -> Option<Guarantee<'_>> {
     }
 }
 
+/// Whether a file is to have an object a line.
+fn is_ndjson(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "ndjson" || end == "jsonl")
+}
+
 /// Tells in which files the run left something.
 fn tell_where(plan: &RunPlan) {
     let batch = plan.batch_model.as_ref().map(|batch| &batch.path);
@@ -387,6 +430,7 @@ fn tell_where(plan: &RunPlan) {
         (plan.save.as_ref(), "model is"),
         (batch, "predictor for rows to come is"),
         (plan.log.as_ref(), "decisions are"),
+        (plan.predictions.as_ref(), "predictions are"),
     ] {
         if let Some(path) = path {
             note(format_args!("The {what} in {}.", path.display()));

@@ -27,5 +27,6 @@ mod report;
 mod reproduce;
 mod resume;
 mod run;
+mod tables;
 mod trace;
 mod util;

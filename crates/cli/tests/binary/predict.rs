@@ -78,12 +78,25 @@ fn to_a_file() {
 #[test]
 fn bad_rows_are_left_out_and_counted() {
     let folder = trained();
-    folder.write("new.csv", "size,hue,kind\n9,blue,dog\nx,red,cat\n1,red,horse\n1,red,cat\n");
+    folder.write("new.csv", "size,hue,kind\n9,blue,dog\n1,red\n-inf,red,horse\n1,red,cat\n");
     let ran = folder.run("predict model new.csv");
-    ran.complained(2, r#"new.csv:3: column "size": "x" is not a number"#);
+    ran.complained(2, r#"new.csv:3: the row has 2 cells, not 3 as the first row"#);
     let ran = folder.run("predict model new.csv --on-bad-row 2").succeeded();
     assert_eq!(ran.stdout, "dog\ncat\n");
     assert!(ran.stderr.contains("2 bad rows were skipped; the first: new.csv:3: "), "{}", ran.stderr);
     let ran = folder.run("predict model new.csv --on-bad-row 1");
-    ran.complained(2, r#"new.csv:4: the label "horse" is none of the 2 known classes: cat, dog"#);
+    ran.complained(2, r#"new.csv:4: column "size": "-inf" is not finite"#);
+}
+
+#[test]
+fn rows_keep_their_names() {
+    let folder = trained();
+    folder.write("new.csv", "key,size,hue,kind\nk-1,9,blue,dog\n\"k,2\",1,red,horse\n");
+    let ran = folder.run("predict model new.csv --id key --confidence").succeeded();
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (3, "id,label,confidence"));
+    assert!(lines[1].starts_with("k-1,dog,0.") && lines[2].starts_with("\"k,2\",cat,0."), "{lines:?}");
+    let ran = folder.run("predict model new.csv --id key --json").succeeded();
+    assert_eq!(ran.objects()[1], serde_json::json!({"id": "k,2", "label": "cat"}));
+    folder.run("predict model new.csv --id kex").failed(2, r#"new.csv: has no column "kex" (did you mean "key"?); its columns are "key", "size", "hue", "kind""#);
 }

@@ -11,6 +11,7 @@ pub struct Example {
     pub(super) truth: OwnedTruth,
     pub(super) distribution: Vec<f64>,
     pub(super) weight: f64,
+    pub(super) tag: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,6 +45,11 @@ impl Example {
             OwnedTruth::Value(value) => Target::value(value),
         };
         Some(target.weighted(self.weight))
+    }
+
+    /// The row's own name, empty where it has none.
+    pub fn tag(&self) -> &str {
+        &self.tag
     }
 
     /// An unlabelled example of the features `x`.
@@ -85,6 +91,7 @@ impl Example {
         self.truth = other.truth;
         self.distribution.clone_from(&other.distribution);
         self.weight = other.weight;
+        self.tag.clone_from(&other.tag);
     }
 }
 

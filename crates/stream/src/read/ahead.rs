@@ -28,6 +28,9 @@ pub(crate) struct ReadAhead {
     /// But for the columns.
     schema: Schema,
     described: Vec<(&'static str, String)>,
+    absent: Vec<u32>,
+    /// What was odd about the rows of the batches so far.
+    notes: Vec<String>,
     kept: Option<Kept>,
 }
 
@@ -51,6 +54,7 @@ struct Batch {
     names: Vec<Arc<str>>,
     /// What came after the rows.
     error: Option<ReadError>,
+    notes: Vec<String>,
     position: u64,
 }
 
@@ -72,6 +76,7 @@ impl ReadAhead {
     pub(crate) fn boxed(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
         let (columns, dropped) = (reader.columns().clone(), reader.dropped_features());
         let (size, schema, described) = (reader.size(), reader.schema(), reader.describe());
+        let absent = reader.absent();
         let mut filler = Filler { reader, row: Row::new(), room: Room::default() };
         let supply = if several_cores() {
             let batches = WorkAhead::start("read", BATCHES, move |batch| filler.fill(batch));
@@ -80,7 +85,19 @@ impl ReadAhead {
             Supply::Here(filler, true)
         };
         let batch = Batch::default();
-        Ok(Box::new(Self { supply, batch, used: 0, columns, dropped, size, schema, described, kept: None }))
+        Ok(Box::new(Self {
+            supply,
+            batch,
+            used: 0,
+            columns,
+            dropped,
+            size,
+            schema,
+            described,
+            absent,
+            notes: vec![],
+            kept: None,
+        }))
     }
 
     /// Exchanges the batch, which is done with, for the next one. False after the last.
@@ -103,6 +120,9 @@ impl ReadAhead {
             }
             Supply::Kept(batches) => batches.next().map(|batch| self.batch = batch).is_some(),
         };
+        if more && !matches!(self.supply, Supply::Kept(_)) {
+            self.notes = std::mem::take(&mut self.batch.notes);
+        }
         if !more {
             self.batch.rows.clear();
             self.kept.iter_mut().for_each(|kept| kept.complete = true);
@@ -159,6 +179,7 @@ impl Filler {
             batch.names.extend_from_slice(names.since(batch.first));
         }
         batch.position = reader.position();
+        batch.notes = reader.notes();
         self.room = batch.rows.used();
         more
     }
@@ -221,6 +242,14 @@ impl Reader for ReadAhead {
         self.described.clone()
     }
 
+    fn absent(&self) -> Vec<u32> {
+        self.absent.clone()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
     fn keep(&mut self, bytes: usize) {
         self.kept = Some(Kept { batches: Vec::new(), left: bytes, complete: false });
     }
@@ -236,6 +265,8 @@ impl Reader for ReadAhead {
             size: self.size,
             schema: self.schema.clone(),
             described: self.described.clone(),
+            absent: self.absent.clone(),
+            notes: self.notes.clone(),
             kept: None,
         }))
     }

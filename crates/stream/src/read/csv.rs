@@ -1,11 +1,13 @@
 //! Delimited text, by the csv crate: numbers, one-hot categories, a label column.
 //!
-//! A missing numeric cell is 0: one that is empty, `?`, or `NA`, `N/A`, `NaN`, `null`, `None` in any case. An empty
+//! A missing numeric cell is 0, with the feature `column=missing` beside it: one that is empty, `?`, or `NA`, `N/A`, `NaN`,
+//! `null`, `None` in any case, or something that is no number at all. An empty
 //! categorical cell is no category, an empty label cell an unlabelled row. Blanks around a cell do not count. A category
-//! is the feature `column=cell` of value 1. Numeric columns come first, categories in order of appearance.
+//! is the feature `column=cell` of value 1. Numeric columns come first, categories in order of appearance; what else columns
+//! may hold is the business of [`table`](crate::read::table).
 //!
 //! With a saved schema, columns are found by their names if there is a header; columns that the schema does not know
-//! are dropped and counted, the label column may be absent.
+//! are dropped and counted, columns that are not there count as missing in every row, the label column may be absent.
 
 pub(crate) mod layout;
 mod text;
@@ -18,10 +20,11 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
 use crate::read::number;
-use crate::read::options::{CsvRole, CsvSchema, ReadOptions, Schema, Speech};
+use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Peek, Source};
+use crate::read::table::{self, Cells};
 use crate::words::counted;
 
 struct CsvReader {
@@ -29,11 +32,15 @@ struct CsvReader {
     cells: Vec<Cell>,
     layout: CsvSchema,
     columns: ColumnMap,
-    /// Whether the types are those of a saved model.
-    saved: bool,
     /// The words that stand for missing numbers in the first rows, quoted.
     missing: Vec<String>,
     feature: String,
+    /// The column that names the rows.
+    id: Option<usize>,
+    /// Numbers that the file has no column for.
+    absent: Vec<Cell>,
+    /// What a colleague would say of the first rows.
+    notes: Vec<String>,
 }
 
 /// What to do with the cell at one position of a row.
@@ -41,15 +48,20 @@ struct Cell {
     name: String,
     /// `None`: a column that the saved model does not know.
     role: Option<CsvRole>,
-    /// Column of a numeric cell.
-    column: Option<u32>,
+    /// What it is, if it is known.
+    field: Option<CsvField>,
+    /// The features of numbers, times and text.
+    cells: Cells,
+    /// Cells that were not what the column holds, and the first of them with its line.
+    strays: u64,
+    first_stray: Option<(u64, String)>,
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let mut columns = ColumnMap::new(columns, options.most_columns());
     let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
-    let mut missing = vec![];
+    let (mut missing, mut notes) = (vec![], vec![]);
     let layout = match saved {
         Some(saved) => {
             let peek = source.peek(1)?;
@@ -61,6 +73,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
                 delimiter,
                 header: options.header.unwrap_or(saved.header),
                 fields: saved.fields.clone(),
+                ..*saved
             }
         }
         None => {
@@ -71,8 +84,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             let bytes = &plain_line_ends(peek.bytes);
             let peek = Peek { bytes, all: peek.all };
             let layout = layout::infer(&peek, options);
-            missing = layout.as_ref().map_or(vec![], |layout| layout::missing_words(&peek, layout));
-            layout.map_err(|message| source.file_error(message))?
+            let (layout, said) = layout.map_err(|message| source.file_error(message))?;
+            missing = layout::missing_words(&peek, &layout);
+            notes = said;
+            layout
         }
     };
     let delimiter =
@@ -86,53 +101,97 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         more = rows.next()?;
     }
     rows.held = more && !layout.header;
-    let cells = match saved {
-        Some(_) => saved_cells(&rows.record, &layout),
-        None => Ok(layout.fields.iter().map(|field| Cell::new(&field.name, Some(field.role))).collect()),
+    let fields = match saved {
+        Some(_) => saved_fields(&rows.record, &layout),
+        None => Ok(layout.fields.iter().map(|field| (field.name.clone(), Some(field.clone()))).collect()),
     };
-    let mut cells: Vec<Cell> = cells.map_err(|message| rows.source().file_error(message))?;
-    for cell in cells.iter_mut().filter(|cell| cell.role == Some(CsvRole::Numeric)) {
-        cell.column = columns.by_name(&cell.name);
-    }
+    let fields = fields.map_err(|message| rows.source().file_error(message))?;
+    let features = table::cells(&layout.fields, layout.numbers.is_some(), &mut columns);
     columns.commit();
-    Ok(Box::new(CsvReader {
-        rows,
-        cells,
-        layout,
-        columns,
-        saved: saved.is_some(),
-        missing,
-        feature: String::new(),
-    }))
+    let mut features: Vec<Option<(&CsvField, Cells)>> = layout.fields.iter().zip(features).map(Some).collect();
+    let mut cells = vec![];
+    for (name, field) in fields {
+        let place = |slot: &&mut Option<(&CsvField, Cells)>| matches!(slot, Some((known, _)) if known.name == name);
+        let found = features.iter_mut().find(place).filter(|_| field.is_some()).and_then(Option::take);
+        cells.push(Cell::new(name, field, found.map_or(Cells::Other, |(_, cells)| cells)));
+    }
+    let absent: Vec<Cell> = features
+        .into_iter()
+        .flatten()
+        .filter(|(field, _)| is_needed(field.role))
+        .map(|(field, cells)| Cell::new(field.name.clone(), Some(field.clone()), cells))
+        .collect();
+    if !absent.is_empty() {
+        let names: Vec<String> = absent.iter().map(|cell| shown(&cell.name)).collect();
+        let s = if names.len() == 1 { "" } else { "s" };
+        notes.push(format!(
+            "there is no column{s} {}, which the model learnt with: missing in every row",
+            names.join(", ")
+        ));
+    }
+    if layout.header_rows() > 1 && rows.next()? {
+        // A file that goes on from another one may have a single header.
+        let mut pairs = cells.iter().zip(&rows.record);
+        rows.held = pairs.any(|(cell, text)| {
+            cell.role == Some(CsvRole::Numeric) && layout::is_number(text.trim_ascii())
+        });
+    }
+    let feature = String::new();
+    let id = match &options.id {
+        Some(column) => {
+            let names: Vec<String> = cells.iter().map(|cell| cell.name.clone()).collect();
+            let found = layout::find_column(&names, column);
+            Some(found.map_err(|message| rows.source().file_error(message))?)
+        }
+        None => None,
+    };
+    Ok(Box::new(CsvReader { rows, cells, layout, columns, missing, feature, id, absent, notes }))
 }
 
-/// What the positions of a file mean to a saved layout. `first` is its first row.
-fn saved_cells(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<Cell>, ReadErrorKind> {
-    let needed = |role| matches!(role, CsvRole::Numeric | CsvRole::Categorical);
+/// Whether a column of this role has features.
+fn is_needed(role: CsvRole) -> bool {
+    matches!(role, CsvRole::Numeric | CsvRole::Categorical | CsvRole::Text | CsvRole::Time)
+}
+
+/// What the positions of a file mean to a saved layout: names, and what is known of them. `first` is its first row.
+fn saved_fields(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<(String, Option<CsvField>)>, ReadErrorKind> {
+    let known = |field: &CsvField| (field.name.clone(), Some(field.clone()));
     if !layout.header {
-        let cells = |all: bool| {
-            let kept = layout.fields.iter().filter(move |field| all || needed(field.role));
-            kept.map(|field| Cell::new(&field.name, Some(field.role))).collect::<Vec<_>>()
+        let fields = |all: bool| {
+            let kept = layout.fields.iter().filter(move |field| all || is_needed(field.role));
+            kept.map(known).collect::<Vec<_>>()
         };
-        let found = [cells(true), cells(false)].into_iter().find(|cells| cells.len() == first.len());
+        let found = [fields(true), fields(false)].into_iter().find(|fields| fields.len() == first.len());
         return found.ok_or_else(|| {
             let (all, found) = (layout.fields.len(), counted(first.len() as u64, "column"));
             format!("has {found}, but the saved model was trained on {all}, the label among them").into()
         });
     }
     let names = layout::header_names(first)?;
-    if let Some(field) = layout.fields.iter().find(|field| needed(field.role) && !names.contains(&field.name))
-    {
-        let name = shown(&field.name);
-        return Err(format!("lacks the column {name} that the saved model was trained on").into());
+    let mut needed = layout.fields.iter().filter(|field| is_needed(field.role)).peekable();
+    if needed.peek().is_some() && needed.all(|field| !names.contains(&field.name)) {
+        let wanted = layout.fields.iter().find(|field| is_needed(field.role)).expect("there is one");
+        return Err(format!(
+            "lacks all columns that the saved model was trained on, such as {}",
+            shown(&wanted.name)
+        )
+        .into());
     }
-    let role = |name: &String| layout.fields.iter().find(|field| field.name == *name).map(|field| field.role);
-    Ok(names.iter().map(|name| Cell::new(name, role(name))).collect())
+    let field = |name: &String| layout.fields.iter().find(|field| field.name == *name).cloned();
+    Ok(names.into_iter().map(|name| (name.clone(), field(&name))).collect())
 }
 
 impl Cell {
-    fn new(name: &str, role: Option<CsvRole>) -> Self {
-        Cell { name: name.to_owned(), role, column: None }
+    fn new(name: String, field: Option<CsvField>, cells: Cells) -> Self {
+        let role = field.as_ref().map(|field| field.role);
+        Cell { name, role, field, cells, strays: 0, first_stray: None }
+    }
+
+    /// Takes note of a cell that is not what the column holds.
+    #[cold]
+    fn stray(&mut self, line: u64, text: &[u8]) {
+        self.strays += 1;
+        self.first_stray.get_or_insert_with(|| (line, shown(text)));
     }
 
     #[cold]
@@ -140,14 +199,11 @@ impl Cell {
         ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
     }
 
-    fn number(&self, cell: &[u8], saved: bool) -> Result<f64, ReadErrorKind> {
+    fn number(&self, cell: &[u8]) -> Result<f64, ReadErrorKind> {
         match number::parse(cell) {
             Ok(number) if number.is_finite() => Ok(number),
             Ok(_) => Err(self.fault(format!("{} is not finite", shown(cell)))),
-            Err(_) if saved || self.role != Some(CsvRole::Numeric) => {
-                Err(self.fault(format!("{} is not a number", shown(cell))))
-            }
-            Err(_) => Err(ReadErrorKind::NotANumber { column: self.name.clone(), cell: shown(cell) }),
+            Err(_) => Err(self.fault(format!("{} is not a number", shown(cell)))),
         }
     }
 }
@@ -216,26 +272,39 @@ impl CsvReader {
                 "the row has {found} cell{s}, not {width} as the first row"
             )));
         }
-        for (cell, raw) in self.cells.iter().zip(record) {
+        if let Some(id) = self.id {
+            row.tag.push_str(&String::from_utf8_lossy(record[id].trim_ascii()));
+        }
+        for (cell, raw) in self.cells.iter_mut().zip(record) {
             // The commonest cell of all, in wide tables.
-            if let ([digit @ b'0'..=b'9'], Some(CsvRole::Numeric), Some(column)) =
-                (raw, cell.role, cell.column)
-            {
-                row.push(column, f64::from(digit - b'0'));
+            if let ([digit @ b'0'..=b'9'], Cells::Number { value: Some(column), .. }) = (raw, &cell.cells) {
+                row.push(*column, f64::from(digit - b'0'));
                 continue;
             }
             let text = raw.trim_ascii();
-            if text.is_empty() {
-                continue;
-            }
             match cell.role {
-                Some(CsvRole::Numeric) if is_missing(text) => {}
-                Some(CsvRole::Numeric) => {
-                    let number = cell.number(text, self.saved)?;
-                    match cell.column {
-                        Some(column) => row.push(column, number),
-                        None => self.columns.drop_one(),
+                Some(CsvRole::Numeric | CsvRole::Time) if is_missing(text) => {
+                    missing(cell, &mut self.columns, &mut self.feature, row);
+                }
+                _ if text.is_empty() => {}
+                Some(CsvRole::Numeric | CsvRole::Time) => {
+                    if let (Cells::Number { style: None, value, .. }, Ok(number)) =
+                        (&cell.cells, number::parse(text))
+                    {
+                        if !number.is_finite() {
+                            return Err(cell.fault(format!("{} is not finite", shown(text))));
+                        }
+                        match value {
+                            Some(column) => row.push(*column, number),
+                            None => self.columns.drop_one(),
+                        }
+                    } else if !cell.cells.push(&cell.name, utf8(text)?, &mut self.columns, row) {
+                        cell.stray(self.rows.line, text);
+                        missing(cell, &mut self.columns, &mut self.feature, row);
                     }
+                }
+                Some(CsvRole::Text) => {
+                    cell.cells.push(&cell.name, &String::from_utf8_lossy(text), &mut self.columns, row);
                 }
                 Some(CsvRole::Categorical) => {
                     self.feature.clear();
@@ -252,21 +321,46 @@ impl CsvReader {
                     }
                 }
                 Some(CsvRole::Weight) => {
-                    row.weight = cell.number(text, self.saved)?;
+                    row.weight = cell.number(text)?;
                     if row.weight < 0.0 {
                         return Err(cell.fault(format!("weight {} is negative", shown(text))));
                     }
                 }
+                Some(CsvRole::Drop) => {}
                 None => self.columns.drop_one(),
             }
+        }
+        for cell in &self.absent {
+            missing(cell, &mut self.columns, &mut self.feature, row);
         }
         // Only hashes can meet.
         row.finish(Duplicates::Sum)
             .map_err(|_| ReadErrorKind::Row("features of one hash sum to infinity".into()))
     }
 
+    /// Forgets what was taken back.
+    fn forget(&mut self) {
+        let count = self.columns.columns().count();
+        self.cells.iter_mut().for_each(|cell| cell.cells.forget(count));
+    }
+
     fn named(&self, role: CsvRole) -> Option<String> {
         self.layout.fields.iter().find(|field| field.role == role).map(|field| field.name.clone())
+    }
+}
+
+/// Says in a row that a number or time is missing. Where it has no feature for that from the start, it gets one when it is first missing.
+fn missing(cell: &Cell, columns: &mut ColumnMap, feature: &mut String, row: &mut Row) {
+    match (&cell.cells, cell.role) {
+        (Cells::Number { missing: None, .. }, Some(CsvRole::Numeric)) => {
+            feature.clear();
+            feature.push_str(&cell.name);
+            feature.push_str(table::MISSING);
+            if let Some(column) = columns.by_word(feature) {
+                row.push(column, 1.0);
+            }
+        }
+        (cells, _) => cells.push_missing(row),
     }
 }
 
@@ -288,6 +382,7 @@ impl Reader for CsvReader {
             }
             Err(kind) => {
                 self.columns.roll_back();
+                self.forget();
                 row.clear();
                 Err(ReadError::new(self.rows.source().name(), self.rows.line, kind))
             }
@@ -304,6 +399,29 @@ impl Reader for CsvReader {
 
     fn take_back(&mut self) {
         self.columns.take_back();
+        self.forget();
+    }
+
+    fn absent(&self) -> Vec<u32> {
+        let value = |cell: &Cell| match cell.cells {
+            Cells::Number { value, .. } => value,
+            _ => None,
+        };
+        self.absent.iter().filter_map(value).collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let strays = self.cells.iter().filter_map(|cell| {
+            let (line, text) = cell.first_stray.as_ref()?;
+            let (count, name) = (cell.strays, shown(&cell.name));
+            let held = if cell.role == Some(CsvRole::Time) { "time" } else { "number" };
+            let (cells, s, count_as) =
+                if count == 1 { ("cell is", "", "it counts") } else { ("cells are", "s", "they count") };
+            Some(format!(
+                "column {name}: {count} {cells} no {held}{s}, the first {text} in line {line}: {count_as} as missing"
+            ))
+        });
+        strays.collect()
     }
 
     fn position(&self) -> u64 {
@@ -328,13 +446,14 @@ impl Reader for CsvReader {
         let mut decided = describe_source(self.rows.source(), Format::Csv);
         decided.push(("delimiter", delimiter_name(self.layout.delimiter)));
         decided.push(("header", if self.layout.header { "yes" } else { "no" }.to_owned()));
-        decided.extend(describe_roles(self.cells.iter().map(|cell| (&*cell.name, cell.role))));
+        decided.extend(describe_roles(self.cells.iter().map(|cell| (&*cell.name, cell.field.as_ref()))));
         if !self.missing.is_empty() {
             decided.push(("missing numbers", self.missing.join(", ")));
         }
         if let Columns::Hashed { bits } = self.columns() {
             decided.push(("features", format!("hashed into 2^{bits} columns")));
         }
+        decided.extend(self.notes.iter().map(|note| ("note", note.clone())));
         decided
     }
 }

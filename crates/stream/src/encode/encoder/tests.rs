@@ -14,6 +14,7 @@ fn encoder(scaling: Scaling, sparse: bool) -> Encoder {
         large_row: LargeRow::Warn,
         radius: 2.0,
         large_rows: 0,
+        absent: vec![],
     }
 }
 
