@@ -7,7 +7,7 @@ use noregret::example::Label;
 use noregret::prediction::{Decision, argmax};
 use noregret_stream::Replacement;
 use noregret_stream::encode::Example;
-use noregret_stream::encode::examples::{Examples, ReadExamples};
+use noregret_stream::encode::examples::{BadRows, Examples, ReadExamples};
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
 use noregret_stream::save::Frozen;
@@ -30,7 +30,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     for (_, odd) in reader.describe().into_iter().filter(|(subject, _)| *subject == "note") {
         note(format_args!("noregret: {odd}"));
     }
-    let mut examples = ReadExamples::new(reader, encoder, &source.data, source.on_bad_row).frozen();
+    // A row that cannot be read has a line of its own, so that lines belong to rows.
+    let mut examples = ReadExamples::new(reader, encoder, &source.data, BadRows::Fail).frozen();
+    let (mut bad, mut first_bad) = (0, None);
     let mut out = open(args.output.as_deref())?;
 
     let failure = |error: std::io::Error| match &args.output {
@@ -53,7 +55,19 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut prediction = predictor.prediction();
     let mut room = Decision::default();
     let mut rows = 0u64;
-    while examples.next(&mut example).map_err(Failure::reading)? {
+    loop {
+        match examples.next(&mut example) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) if error.is_row_error() && source.on_bad_row.allow(bad + 1) => {
+                bad += 1;
+                let error = error.to_string();
+                writeln!(out, "{}", columns.failed(&examples.row().tag, &error)).map_err(failure)?;
+                first_bad.get_or_insert(error);
+                continue;
+            }
+            Err(error) => return Err(Failure::reading(error)),
+        }
         predictor.predict(example.features(), &mut prediction, &mut room);
         if !prediction.is_finite() {
             return Err(run_failure(source.name(), RunError::NotFinite(rows + 1)));
@@ -84,7 +98,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         Output::File(out) => out.finish(),
     }
     .map_err(failure)?;
-    note_bad_rows(examples.bad_rows(), examples.first_bad_row());
+    note_bad_rows(bad, first_bad.as_deref());
     for odd in examples.reader.notes() {
         note(format_args!("noregret: {odd}"));
     }

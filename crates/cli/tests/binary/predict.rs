@@ -82,7 +82,7 @@ fn bad_rows_are_left_out_and_counted() {
     let ran = folder.run("predict model new.csv");
     ran.complained(2, r#"new.csv:3: the row has 2 cells, not 3 as the first row"#);
     let ran = folder.run("predict model new.csv --on-bad-row 2").succeeded();
-    assert_eq!(ran.stdout, "dog\ncat\n");
+    assert_eq!(ran.stdout, "dog\n\n\ncat\n", "a line for each row");
     assert!(ran.stderr.contains("2 bad rows were skipped; the first: new.csv:3: "), "{}", ran.stderr);
     let ran = folder.run("predict model new.csv --on-bad-row 1");
     ran.complained(2, r#"new.csv:4: column "size": "-inf" is not finite"#);
