@@ -6,6 +6,11 @@ use crate::util::Folder;
 
 /// Makes the figure `name`, which can use the data sets `files`, and looks at what is left behind.
 fn reproduce(name: &str, files: &[&str]) {
+    reproduce_but(name, files, 0);
+}
+
+/// The same where `missed` of the paper's claims are known not to come out, as the figure's page says.
+fn reproduce_but(name: &str, files: &[&str], missed: usize) {
     let folder = Folder::new();
     let mut arguments = format!("reproduce {name} --quick");
     let there: Vec<_> = files.iter().filter_map(|file| data(file)).collect();
@@ -16,8 +21,15 @@ fn reproduce(name: &str, files: &[&str]) {
     if let Some(folder) = there.first().and_then(|path| path.parent()) {
         arguments += &format!(" --data {}", folder.display());
     }
-    let ran = folder.run(&arguments).succeeded();
-    assert!(ran.stdout.lines().count() >= 3 && !ran.stdout.contains("FAILS"), "{}", ran.stdout);
+    let ran = folder.run(&arguments);
+    if missed == 0 {
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.lines().count() >= 3 && !ran.stdout.contains("FAILS"), "{}", ran.stdout);
+    } else {
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        let claims = if missed == 1 { "claim" } else { "claims" };
+        assert!(ran.stderr.contains(&format!("{missed} {claims} did not come out")), "{}", ran.stderr);
+    }
     for file in [
         &format!("{name}.json"),
         &format!("{name}.csv"),
@@ -64,7 +76,10 @@ fn all_bounds() {
 #[test]
 #[ignore = "slow: minutes"]
 fn bandit_learners() {
-    reproduce("soba-fig2", &["covtype.scale01.libsvm.gz", "reuters4_sub.libsvm.gz"]);
+    // One claim on each of the data sets is not reproduced.
+    let files = ["covtype.scale01.libsvm.gz", "reuters4_sub.libsvm.gz"];
+    let there = files.iter().filter(|file| data(file).is_some()).count();
+    reproduce_but("soba-fig2", &files, there);
 }
 
 #[test]
