@@ -66,7 +66,7 @@ pub(crate) struct StreamArgs {
     /// Scaling of the features, from what has been seen so far: none, unit, maxabs, standard, which
     /// leaves columns of 0 and 1 alone as they are, or mixed, which is standard for the numbers of a table and leaves
     /// categories and words as they are [default: standard; maxabs for more than 1024 columns; mixed for tables with
-    /// text, times or missing numbers; none for learners to which units make no difference]
+    /// text, times or styled numbers; none for learners to which units make no difference]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Leave out the constant feature

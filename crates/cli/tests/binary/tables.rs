@@ -15,7 +15,7 @@ fn tickets_are_learnt_as_they_are() {
         "     text  \"text\"",
         "     time  \"created_at\" (as 2026-11-22)",
         "  numbers  \"amount\" (as 1,234.50)",
-        "  categories  \"customer\", \"channel\", \"priority\"",
+        "categories  \"customer\", \"channel\", \"priority\"",
         " left out  \"id\"",
         "column \"id\" is left out: 1000 of its first 1000 cells differ",
     ] {

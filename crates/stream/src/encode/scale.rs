@@ -522,9 +522,12 @@ mod tests {
             out
         };
         let first = scaled(rows[0]);
-        assert_eq!((first[0], first[1].0), ((1, -10.0 / (200.0_f64 / 3.0).sqrt()), 6));
-        assert_eq!(scaled(rows[1]), [(0, 2.0 / 3.5_f64.sqrt()), (3, 1.0)]);
-        assert_eq!(scaled(rows[3])[0], (0, 1.0 / 3.5_f64.sqrt()));
+        assert_eq!((first[0].0, first[1].0), (1, 6));
+        assert!((first[0].1 + 10.0 / (200.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{first:?}");
+        let second = scaled(rows[1]);
+        assert_eq!((second.len(), second[0].0, second[1]), (2, 0, (3, 1.0)));
+        assert!((second[0].1 - 2.0 / 3.5_f64.sqrt()).abs() < 1e-12, "{second:?}");
+        assert!((scaled(rows[3])[0].1 - 1.0 / 3.5_f64.sqrt()).abs() < 1e-12);
         let [mut sum, other] = parts;
         sum.add(&other);
         for (got, want) in [(sum.state().1, scaler.state().1), (sum.state().2, scaler.state().2)] {

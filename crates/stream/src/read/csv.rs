@@ -1,7 +1,7 @@
 //! Delimited text, by the csv crate: numbers, one-hot categories, a label column.
 //!
-//! A missing numeric cell is 0, with the feature `column=missing` beside it: one that is empty, `?`, or `NA`, `N/A`, `NaN`,
-//! `null`, `None` in any case, or something that is no number at all. An empty
+//! A missing numeric cell is 0: one that is empty, `?`, or `NA`, `N/A`, `NaN`, `null`, `None` in any case, or something that is no
+//! number at all; in a table with text, times or styled numbers the feature `column=missing` is 1 beside it. An empty
 //! categorical cell is no category, an empty label cell an unlabelled row. Blanks around a cell do not count. A category
 //! is the feature `column=cell` of value 1. Numeric columns come first, categories in order of appearance; what else columns
 //! may hold is the business of [`table`](crate::read::table).
@@ -284,7 +284,7 @@ impl CsvReader {
             let text = raw.trim_ascii();
             match cell.role {
                 Some(CsvRole::Numeric | CsvRole::Time) if is_missing(text) => {
-                    missing(cell, &mut self.columns, &mut self.feature, row);
+                    cell.cells.push_missing(row);
                 }
                 _ if text.is_empty() => {}
                 Some(CsvRole::Numeric | CsvRole::Time) => {
@@ -300,7 +300,7 @@ impl CsvReader {
                         }
                     } else if !cell.cells.push(&cell.name, utf8(text)?, &mut self.columns, row) {
                         cell.stray(self.rows.line, text);
-                        missing(cell, &mut self.columns, &mut self.feature, row);
+                        cell.cells.push_missing(row);
                     }
                 }
                 Some(CsvRole::Text) => {
@@ -331,7 +331,7 @@ impl CsvReader {
             }
         }
         for cell in &self.absent {
-            missing(cell, &mut self.columns, &mut self.feature, row);
+            cell.cells.push_missing(row);
         }
         // Only hashes can meet.
         row.finish(Duplicates::Sum)
@@ -346,21 +346,6 @@ impl CsvReader {
 
     fn named(&self, role: CsvRole) -> Option<String> {
         self.layout.fields.iter().find(|field| field.role == role).map(|field| field.name.clone())
-    }
-}
-
-/// Says in a row that a number or time is missing. Where it has no feature for that from the start, it gets one when it is first missing.
-fn missing(cell: &Cell, columns: &mut ColumnMap, feature: &mut String, row: &mut Row) {
-    match (&cell.cells, cell.role) {
-        (Cells::Number { missing: None, .. }, Some(CsvRole::Numeric)) => {
-            feature.clear();
-            feature.push_str(&cell.name);
-            feature.push_str(table::MISSING);
-            if let Some(column) = columns.by_word(feature) {
-                row.push(column, 1.0);
-            }
-        }
-        (cells, _) => cells.push_missing(row),
     }
 }
 

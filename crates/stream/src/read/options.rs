@@ -72,7 +72,7 @@ pub struct CsvSchema {
     pub header: bool,
     /// The columns in file order.
     pub fields: Vec<CsvField>,
-    /// In a table with text, times or missing numbers: the first so many features are numbers, and as many after them say where
+    /// In a table with text, times or styled numbers: the first so many features are numbers, and as many after them say where
     /// these are missing. `None` in a table of plain numbers and categories alone, where a missing number is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
@@ -89,7 +89,7 @@ impl CsvSchema {
 }
 
 impl Schema {
-    /// For a table with text, times or missing numbers, whose names are kept: the first so many features are numbers, and as many
+    /// For a table with text, times or styled numbers, whose names are kept: the first so many features are numbers, and as many
     /// after them say where these are missing.
     pub fn numbers(&self) -> Option<u32> {
         let named = matches!(self.columns, Columns::Named(_));

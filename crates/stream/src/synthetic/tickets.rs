@@ -1,7 +1,7 @@
 //! Support tickets: the table that people bring, with free text, times, amounts and twelve queues of which one is common.
 //!
 //! A ticket is made of phrases: its queue's own words, words that two queues share, and words that everybody writes. One in
-//! twenty is in the wrong queue and one in fifty says nothing of its matter, so that about six in a hundred cannot be known.
+//! twenty-five is in the wrong queue and one in fifty says nothing of its matter, so that about five in a hundred cannot be known.
 
 use std::fmt::Write as _;
 
@@ -146,8 +146,8 @@ impl Table for Tickets {
         row.clear();
         self.number += 1;
         let queue = self.queue();
-        // One in twenty was sorted wrongly.
-        let said = if self.rng.uniform() < 0.05 { self.queue() } else { queue };
+        // One in twenty-five was sorted wrongly.
+        let said = if self.rng.uniform() < 0.04 { self.queue() } else { queue };
         let text = self.text(queue);
         let minutes = self.number * 7 + self.rng.below(7);
         let (day, minute) = (minutes / 1440, minutes % 1440);

@@ -25,7 +25,7 @@ fn cells_become_features() {
     let text = "a,hue,w,class\n1.5, red ,2,x\n\n 0,,1,\"y, z\"\n-1,\"say \"\"no\"\"\",,\n,blue,0,+1\n";
     let options = ReadOptions { weight: Some("w".into()), ..ReadOptions::default() };
     let mut reader = open(text, &options).unwrap();
-    let expected = ["2 x*2 a=1.5 hue=red=1", "4 y, z*1", "5 ?*1 a=-1 hue=say \"no\"=1", "6 1*0 a=missing=1 hue=blue=1"];
+    let expected = ["2 x*2 a=1.5 hue=red=1", "4 y, z*1", "5 ?*1 a=-1 hue=say \"no\"=1", "6 1*0 hue=blue=1"];
     assert_eq!(read(&mut *reader), expected);
     let described: Vec<String> =
         reader.describe().iter().map(|(what, how)| format!("{what}: {how}")).collect();
@@ -59,9 +59,8 @@ fn missing_numbers_are_spelled_in_many_ways() {
     let text = "a,b,hue,y\n1,2,NA,x\nNA,?,none,x\n null ,nan,red,x\nN/A,None,,x\n3,,red,x\n";
     let mut reader = open(text, &ReadOptions::default()).unwrap();
     let expected =
-        ["2 x*1 a=1 b=2 hue=NA=1", "3 x*1 a- b- hue=none=1", "4 x*1 a- b- hue=red=1", "5 x*1 a- b-", "6 x*1 a=3 b- hue=red=1"];
-    let found = read(&mut *reader).join("|").replace("=missing=1", "-");
-    assert_eq!(found, expected.join("|"));
+        ["2 x*1 a=1 b=2 hue=NA=1", "3 x*1 hue=none=1", "4 x*1 hue=red=1", "5 x*1", "6 x*1 a=3 hue=red=1"];
+    assert_eq!(read(&mut *reader), expected);
     let described = reader.describe();
     let words = described.iter().find(|(what, _)| *what == "missing numbers").map(|(_, how)| &**how);
     assert_eq!(words, Some(r#""NA", "?", "null", "nan", "N/A", "None""#));
@@ -104,7 +103,7 @@ fn a_cell_that_is_no_number_counts_as_missing() {
     let text = format!("a,b,y\n{}x,2,c\n3,4,d\n,5,d\nz,6,d\n", "1,2,c\n".repeat(1000));
     let mut reader = open(&text, &ReadOptions::default()).unwrap();
     let rows = read(&mut *reader);
-    let expected = ["1002 c*1 b=2 a=missing=1", "1003 d*1 a=3 b=4", "1004 d*1 b=5 a=missing=1", "1005 d*1 b=6 a=missing=1"];
+    let expected = ["1002 c*1 b=2", "1003 d*1 a=3 b=4", "1004 d*1 b=5", "1005 d*1 b=6"];
     assert_eq!(rows[1000..], expected);
     let notes = reader.notes();
     assert_eq!(notes.len(), 1, "{notes:?}");
@@ -121,7 +120,7 @@ fn tables_of_text_are_read_as_they_were() {
     let text = format!("id,at,said,amount,y\n{}", (0..80).map(row).collect::<String>());
     let mut reader = open(&text, &ReadOptions::default()).unwrap();
     let rows = read(&mut *reader);
-    assert!(rows[1].starts_with("3 1*1 amount=1001.5 at:days="), "{}", rows[1]);
+    assert!(rows[1].starts_with("3 1*1 at:days=") && rows[1].contains(" amount=1001.5 "), "{}", rows[1]);
     assert!(rows[1].contains("at:weekday=Mon=1") && rows[1].contains(" said~charged twice="), "{}", rows[1]);
     assert!(rows[4].contains(" amount=missing=1 "), "{}", rows[4]);
     assert!(!rows[1].contains("T-1"), "{}", rows[1]);
@@ -194,7 +193,7 @@ fn a_saved_model_finds_its_columns() {
 #[test]
 fn empty_rows_count_below_the_header_alone() {
     let mut reader = open(", ,\n,\na,b,y\n,,\n1,2,x\n", &ReadOptions::default()).unwrap();
-    assert_eq!(read(&mut *reader), ["4 ?*1 a=missing=1 b=missing=1", "5 x*1 a=1 b=2"]);
+    assert_eq!(read(&mut *reader), ["4 ?*1", "5 x*1 a=1 b=2"]);
     let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
     assert_eq!(read(&mut *open(",,\na,b,y\n1,2,x\n", &saved).unwrap()), ["3 x*1 a=1 b=2"]);
 }

@@ -72,7 +72,6 @@ pub(crate) fn decide(
     }
     let mut notes = vec![];
     let mut fields = vec![];
-    let mut missing_numbers = false;
     for (column, name) in sample.names.iter().enumerate() {
         let field = |role, style| CsvField { name: name.clone(), role, style };
         if Some(column) == sample.label {
@@ -98,7 +97,6 @@ pub(crate) fn decide(
         if role != CsvRole::Drop {
             look.remark(name, sample, &mut notes);
         }
-        missing_numbers |= role == CsvRole::Numeric && look.missing > 0 && look.rows > look.missing;
         fields.push(field(role, style));
     }
     notes.extend(about_rows(sample));
@@ -107,7 +105,7 @@ pub(crate) fn decide(
         matches!(field.role, CsvRole::Text | CsvRole::Time) || (field.role == CsvRole::Numeric && field.style.is_some())
     });
     let count = fields.iter().map(|field| super::numbers_of(field).len() as u32).sum();
-    let numbers = (rich || missing_numbers).then_some(count);
+    let numbers = rich.then_some(count);
     Ok(Decided { fields, numbers, notes })
 }
 
@@ -139,18 +137,21 @@ impl<'a> Look<'a> {
     fn at(sample: &Sample<'a>, column: usize) -> Self {
         let width = sample.names.len();
         let all = sample.rows.iter().filter(|row| row.len() == width).map(|row| &row[column]);
-        let (mut cells, mut rows, mut missing, mut words) = (vec![], 0, 0, 0);
+        let (mut cells, mut rows, mut missing, mut words, mut numbers) = (vec![], 0, 0, 0, 0);
         for cell in all {
             rows += 1;
             if cell.is_empty() {
                 missing += 1;
             } else if crate::read::csv::layout::is_missing(cell) {
                 missing += 1;
-                words += 1;
+                // A NaN is a number, and says that the others are.
+                words += usize::from(!crate::read::csv::layout::is_number(cell));
+                numbers += usize::from(crate::read::csv::layout::is_number(cell));
             } else {
                 cells.push(cell);
             }
         }
+        let words = if numbers > 0 { 0 } else { words };
         Self { cells, rows, missing, words, comma_first: sample.comma_first }
     }
 

@@ -122,9 +122,9 @@ fn is_word(piece: &str) -> bool {
     piece.chars().any(|c| c.is_alphanumeric() || matches!(c, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}'))
 }
 
-/// How many words a cell has, counted up to `most`.
+/// How many words a cell has, numbers apart, counted up to `most`.
 pub(crate) fn count_words(cell: &str, most: usize) -> usize {
-    cell.split_word_bounds().filter(|piece| is_word(piece)).take(most).count()
+    cell.split_word_bounds().filter(|piece| is_word(piece) && !piece.starts_with(|c: char| c.is_ascii_digit())).take(most).count()
 }
 
 #[cfg(test)]
