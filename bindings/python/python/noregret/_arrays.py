@@ -16,11 +16,11 @@ Rows = Floats | Sparse
 
 def rows(x: Any) -> Rows:
     """Rows of a matrix: an array of two axes, a nested list, a SciPy matrix, or a table of pandas, polars or Arrow."""
-    if type(x) is np.ndarray and x.ndim == 2 and x.dtype == np.float64 and x.flags.c_contiguous:
+    if type(x) is np.ndarray and x.ndim == 2 and x.dtype == np.float64 and x.flags.c_contiguous and x.flags.aligned:
         return x
     if hasattr(x, "tocsr"):
         return _sparse(x.tocsr())
-    array = np.ascontiguousarray(numbers(x, "x"), dtype=np.float64)
+    array = np.require(numbers(x, "x"), np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     if array.ndim != 2:
         raise ValueError(f"x has {array.ndim} axes; rows and columns were needed")
     return array
@@ -28,9 +28,9 @@ def rows(x: Any) -> Rows:
 
 def row(x: Any) -> Floats:
     """One row: an array of one axis, or a list of numbers."""
-    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 and x.flags.c_contiguous:
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 and x.flags.c_contiguous and x.flags.aligned:
         return x
-    array = np.ascontiguousarray(numbers(x, "x"), dtype=np.float64)
+    array = np.require(numbers(x, "x"), np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     if array.ndim != 1:
         raise ValueError(f"x has {array.ndim} axes; the numbers of one row were needed")
     return array

@@ -305,7 +305,9 @@ class Partitions:
         return partition_of(key, int(self._about["partitions"]))
 
     def _open(self, part: int) -> None:
-        connection = sqlite3.connect(self._folder / f"{part:04}.sqlite", timeout=60.0)
+        # Engines make an actor and call it from different threads, one at a time.
+        file = self._folder / f"{part:04}.sqlite"
+        connection = sqlite3.connect(file, timeout=60.0, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(SCHEMA)
