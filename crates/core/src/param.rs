@@ -403,7 +403,7 @@ macro_rules! params {
             )*
         }
 
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "parameters of learners that are not public have setters too")]
         impl $name {
             /// All of them unset: the theorem's choice.
             $vis fn new() -> Self {
