@@ -100,33 +100,34 @@ fn sum<L: Algorithm>(parts: &[&L]) -> Result<Vec<f64>, MergeError> {
 
 /// The statistics of a second-order learner: the lower triangle of $A$ row by row, the vectors $b$, and `sums`, its own
 /// sums over rounds.
-pub(crate) fn statistics<const N: usize>(
+pub(crate) fn statistics(
     state: &SecondOrder,
-    sums: [f64; N],
+    sums: impl IntoIterator<Item = f64>,
 ) -> Result<Vec<f64>, MergeError> {
     let (side, a) = (state.side(), state.precision().ok_or(MergeError::Singular { part: None })?);
-    let mut list = Vec::with_capacity(side * (side + 1) / 2 + state.vector().len() + N);
+    let mut list = Vec::with_capacity(side * (side + 1) / 2 + state.vector().len() + 4);
     for (row, entries) in a.chunks_exact(side).enumerate() {
         list.extend_from_slice(&entries[..=row]);
     }
     list.extend_from_slice(state.vector());
-    list.extend_from_slice(&sums);
+    list.extend(sums);
     Ok(list)
 }
 
 /// Gives `state`, which is new, the `sum` of the [`statistics`] of `parts` learners whose regulariser is `regularization`,
-/// and returns the sums over rounds.
-pub(crate) fn restore<const N: usize>(
+/// and returns their sums over rounds, `number` of them.
+pub(crate) fn restore<'a>(
     state: &mut SecondOrder,
-    sum: &[f64],
+    sum: &'a [f64],
+    number: usize,
     parts: usize,
     how: Merge,
     regularization: f64,
-) -> Result<[f64; N], MergeError> {
+) -> Result<&'a [f64], MergeError> {
     let side = state.side();
     let (triangle, vectors) = (side * (side + 1) / 2, state.vector().len());
-    if sum.len() != triangle + vectors + N {
-        return Err(MergeError::Length { found: sum.len(), needed: triangle + vectors + N });
+    if sum.len() != triangle + vectors + number {
+        return Err(MergeError::Length { found: sum.len(), needed: triangle + vectors + number });
     }
     if sum.iter().any(|number| !number.is_finite()) {
         return Err(MergeError::Singular { part: None });
@@ -147,10 +148,7 @@ pub(crate) fn restore<const N: usize>(
         a[row * side + row] -= surplus;
         at += row + 1;
     }
-    if !state.become_sum(a, b) {
-        return Err(MergeError::Singular { part: None });
-    }
-    Ok(sums.try_into().expect("N sums"))
+    if state.become_sum(a, b) { Ok(sums) } else { Err(MergeError::Singular { part: None }) }
 }
 
 #[cfg(test)]

@@ -58,23 +58,20 @@
 //! `predict` $2d^2$ flops, `update` $d^2$ (amortised by the blocked engine), about three Newton steps of one
 //! unknown; memory $d^2$ numbers.
 
-use crate::algorithm::{About, Algorithm, Forecast, Paper};
-use crate::bounds;
-use crate::bounds::aioli_certificate;
-use crate::example::{Batch, Features, Target};
-use crate::guarantee::{Ball, Guarantee, Promise, curved, provided, setting};
+use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
+use crate::algorithm::{About, Forecast, Paper};
+use crate::bounds::{self, aioli_certificate};
+use crate::example::Target;
+use crate::guarantee::{Ball, Guarantee, Promise, curved, provided};
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::scalar_root::shrink;
-use crate::kernel::second_order::{Lesson, SecondOrder};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::kernel::second_order::Lesson;
+use crate::learner::{Accepts, Classes};
 use crate::loss::logistic::sigmoid;
-use crate::merge::{self, Merge, MergeError};
-use crate::parallel::Workers;
 use crate::param::{ParamError, non_negative, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
-use crate::state::{State, Tensor};
 
 params! {
     /// Parameters of [`Aioli`].
@@ -94,36 +91,29 @@ params! {
 }
 
 /// See the [module](self).
-#[derive(Clone, Debug)]
-pub struct Aioli {
-    params: AioliParams,
-    problem: Problem,
+pub type Aioli = SecondOrderLearner<AioliSurrogate>;
+
+/// Surrogates of the binary logistic loss, with the parameters in use.
+#[derive(Clone, Copy, Debug)]
+pub struct AioliSurrogate {
+    norm: f64,
+    radius: f64,
     /// $\lambda$.
     regularization: f64,
     /// $\kappa$.
     kappa: f64,
     /// $\rho$.
     improper_weight: f64,
-    /// $A^{-1}$ and $b$.
-    state: SecondOrder,
-    /// $-\sum_t (r_t s_t + \kappa p_0p_1 s_t^2)$.
-    slack: f64,
-    rounds: u64,
-    /// Learners that were merged into this one, itself included: 1 if none were.
-    parts: u64,
-    /// The scratch of rounds whose prediction is outgrown.
-    spare: Vec<f64>,
 }
 
-impl Aioli {
+impl AioliSurrogate {
     /// The largest $\kappa$ with which surrogates are lower bounds of the loss.
     fn largest_kappa(&self) -> f64 {
-        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
-        curvature::tight(curvature::euclidean_spread(norm, radius))
+        curvature::tight(curvature::euclidean_spread(self.norm, self.radius))
     }
 }
 
-impl Algorithm for Aioli {
+impl Described for AioliSurrogate {
     type Params = AioliParams;
 
     const ABOUT: About = About {
@@ -137,8 +127,7 @@ impl Algorithm for Aioli {
         accepts: Accepts { classes: Classes::Two, soft_labels: true, weights: true },
     };
 
-    fn new(params: AioliParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
-        let d = problem.features;
+    fn resolve(params: AioliParams, problem: &Problem, _seed: u64) -> Result<Self, ParamError> {
         let radius = problem.resolve_radius(params.radius)?;
         let norm = resolve_norm(params.norm, radius)?;
         let regularization =
@@ -148,183 +137,106 @@ impl Algorithm for Aioli {
         let kappa = params.curvature.unwrap_or(Curvature::Paper).coefficient(spread, paper);
         let kappa = curvature::checked(kappa)?;
         let improper_weight = non_negative("improper_weight", params.improper_weight.unwrap_or(1.0))?;
-
-        let mut learner = Self {
-            params: AioliParams {
-                norm: Some(norm),
-                radius: Some(radius),
-                regularization: Some(regularization),
-                curvature: Some(Curvature::Value(kappa)),
-                improper_weight: Some(improper_weight),
-            },
-            problem: Problem { radius: Some(radius), ..problem },
-            regularization,
-            kappa,
-            improper_weight,
-            state: SecondOrder::new(1, d, regularization),
-            slack: 0.0,
-            rounds: 0,
-            parts: 1,
-            spare: Vec::new(),
-        };
-        learner.spare = vec![0.0; learner.state.scratch_len()];
-        Ok(learner)
+        Ok(Self { norm, radius, regularization, kappa, improper_weight })
     }
 
     fn params(&self) -> AioliParams {
-        self.params.clone()
+        AioliParams {
+            norm: Some(self.norm),
+            radius: Some(self.radius),
+            regularization: Some(self.regularization),
+            curvature: Some(Curvature::Value(self.kappa)),
+            improper_weight: Some(self.improper_weight),
+        }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        SecondOrder::numbers(1, problem.features)
-    }
-
-    /// $A$, $b$, slack and rounds add up.
-    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
-        merge::by_statistics(parts, how)
-    }
-
-    fn statistics(&self) -> Result<Vec<f64>, MergeError> {
-        merge::statistics(&self.state, [self.slack, self.rounds as f64, self.parts as f64])
-    }
-
-    fn with_statistics(
-        &self,
-        sum: &[f64],
-        parts: usize,
-        how: Merge,
-        problem: Problem,
-    ) -> Result<Self, MergeError> {
-        let regularization = Some(how.regularization(self.regularization, parts));
-        let mut merged = Self::new(AioliParams { regularization, ..self.params() }, problem, 0)?;
-        let [slack, rounds, models] =
-            merge::restore(&mut merged.state, sum, parts, how, self.regularization)?;
-        (merged.slack, merged.rounds, merged.parts) = (slack, rounds as u64, models as u64);
-        Ok(merged)
+    fn radius(&self) -> f64 {
+        self.radius
     }
 }
 
-impl Predictor for Aioli {
-    fn problem(&self) -> &Problem {
-        &self.problem
+impl Surrogate for AioliSurrogate {
+    const VECTOR: &'static str = "b";
+
+    fn blocks(&self) -> usize {
+        1
     }
 
-    fn prediction(&self) -> Prediction {
-        Prediction::sized(2, self.state.scratch_len())
+    fn outputs(&self) -> (usize, usize) {
+        (2, 2)
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let projection = self.state.project(x, &mut out.scratch);
-        let s = shrink(projection.image[0], 0.5 * self.improper_weight * projection.gram[0]); // eq. (1)
-        out.scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
-        out.probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
-        out.stamp = Some(self.rounds);
+    fn regularization(&self) -> f64 {
+        self.regularization
     }
 
-    fn predict_batch(
+    fn work_len(&self) -> usize {
+        2
+    }
+
+    fn forecast(&self, row: Row<'_>, _: &mut [f64], scores: &mut [f64], probabilities: &mut [f64]) {
+        let s = shrink(row.image[0], 0.5 * self.improper_weight * row.gram[0]); // eq. (1)
+        scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
+        probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
+    }
+
+    /// The loss is expanded at the score that was played.
+    fn learn<'w>(
         &self,
-        rows: &dyn Batch,
-        out: &mut Prediction,
-        each: &mut dyn FnMut(usize, &Prediction),
-    ) {
-        self.state.project_batch(rows, |at, gram, image| {
-            let s = shrink(image[0], 0.5 * self.improper_weight * gram[0]); // eq. (1)
-            out.scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
-            out.probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
-            out.stamp = None;
-            each(at, out);
-        });
-    }
-}
-
-impl OnlineLearner for Aioli {
-    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        // A prediction from an earlier state keeps its score, at which the loss is expanded; w and v are
-        // redone.
-        let by_products = self.state.by_products(x, at, self.rounds, &mut self.spare);
-        let v = self.state.gram(by_products)[0];
-
+        y: Target<'_>,
+        at: &Prediction,
+        _: &[f64],
+        gram: &[f64],
+        sums: &mut Sums,
+        work: &'w mut [f64],
+    ) -> Lesson<'w> {
+        let v = gram[0];
         let s = at.scores[1] - at.scores[0];
         let p = [at.probabilities[0], at.probabilities[1]];
         let y_vector = y.truth.binary();
         let c = self.kappa * p[0] * p[1];
         let r = y_vector[1] * p[0] - y_vector[0] * p[1];
         // c s first: s² may overflow where c underflows.
-        self.slack -= y.weight * (r * s + c * s * s);
-        let coefficient = y.weight * (c * s + 0.5 * r); // eq. (2)
+        sums.slack -= y.weight * (r * s + c * s * s);
+        work[0] = y.weight * (c * s + 0.5 * r); // eq. (2)
         let c = y.weight * c;
-        let mix = (c / (1.0 + c * v)).sqrt(); // eq. (3)
-        self.state.absorb(x, by_products, Lesson { coefficients: &[coefficient], mix: &[mix] });
-        self.rounds += 1;
+        work[1] = (c / (1.0 + c * v)).sqrt(); // eq. (3)
+        let (coefficients, mix) = work.split_at(1);
+        Lesson { coefficients, mix }
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
+    fn grow(&mut self, classes: usize) -> bool {
+        classes == 2
     }
 
-    fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let norm = self.params.norm.expect("resolved");
-        let setting = setting(&self.problem, norm, self.rounds);
-        let bound = curved(self.kappa, self.largest_kappa(), || {
-            if self.parts > 1 {
-                return Err(merge::NO_CLOSED_FORM.to_owned());
-            }
-            provided(self.improper_weight == 1.0, "it needs improper_weight = 1", || {
-                bounds::aioli_curvature(&setting, self.regularization, self.kappa)
+    fn guarantee(learner: &Aioli) -> Option<Guarantee<'_>> {
+        let Self { norm, regularization, kappa, improper_weight, .. } = learner.surrogate;
+        let bound = curved(kappa, learner.surrogate.largest_kappa(), || {
+            learner.closed_form(norm, |setting| {
+                provided(improper_weight == 1.0, "it needs improper_weight = 1", || {
+                    bounds::aioli_curvature(setting, regularization, kappa)
+                })
             })
         });
         Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
     }
 
-    fn lookahead(&self) -> usize {
-        self.state.lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.state.prepare(coming);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        self.state.set_workers(workers);
-    }
-
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes != 2 || features < self.problem.features {
-            return false;
-        }
-        self.state.grow(1, features, self.regularization);
-        self.problem.features = features;
-        self.spare = vec![0.0; self.state.scratch_len()];
-        true
-    }
-
     /// Equation (4).
-    fn certificate(&self) -> Option<Promise> {
-        Some(curved(self.kappa, self.largest_kappa(), || {
-            let norm = self.params.norm.expect("resolved");
-            Ok(aioli_certificate(self.regularization, norm * norm, self.slack, self.state.square()))
+    fn certificate(learner: &Aioli) -> Option<Promise> {
+        let Self { norm, regularization, kappa, .. } = learner.surrogate;
+        Some(curved(kappa, learner.surrogate.largest_kappa(), || {
+            Ok(aioli_certificate(regularization, norm * norm, learner.sums.slack, learner.state.square()))
         }))
-    }
-}
-
-impl State for Aioli {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.state.tensors("b");
-        tensors.push(Tensor::number("slack", &mut self.slack));
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors.push(Tensor::count("parts", &mut self.parts));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.state.is_consistent()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Algorithm as _;
+    use crate::example::Features;
     use crate::full::folklore::{Folklore, FolkloreParams};
+    use crate::learner::{OnlineLearner as _, Predictor as _};
     use crate::testing::{assert_close, items, number, numbers, plays, quadratic, vector};
 
     fn aioli(params: AioliParams, features: usize) -> Aioli {
@@ -397,7 +309,7 @@ mod tests {
         }
         let (a, b) = (numbers(&reference["final_state"]["A"]), numbers(&reference["final_state"]["b"]));
         let certificate = learner.certificate().expect("has one").expect("holds");
-        let want = of("lam") * of("B").powi(2) + learner.slack + quadratic(&a, &b);
+        let want = of("lam") * of("B").powi(2) + learner.sums.slack + quadratic(&a, &b);
         assert_close(certificate, want, 1e-11, "certificate");
         let summary = &reference["summary"];
         assert!(number(&summary["regret"]) <= certificate && certificate <= number(&summary["bound"]));

@@ -64,25 +64,23 @@
 //! `predict` $2q^2d^2$ flops, `update` $q^3d^2$ (amortised by the blocked engine), the inner problem $O(K^3)$
 //! a Newton step; memory $(K-1)^2d^2$ numbers.
 
-use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
+use crate::algorithm::{About, Forecast, Paper};
 use crate::bounds;
-use crate::example::{Batch, Features, Target};
-use crate::guarantee::{Ball, Guarantee, Promise, curved, setting};
+use crate::example::Target;
+use crate::guarantee::{Ball, Guarantee, Promise, curved};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::{self, Curvature};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
-use crate::kernel::second_order::{Lesson, SecondOrder};
+use crate::kernel::second_order::Lesson;
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
-use crate::merge::{self, Merge, MergeError};
-use crate::parallel::Workers;
+use crate::learner::{Accepts, Classes};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
-use crate::state::{State, Tensor};
 
 params! {
     /// Parameters of [`Folklore`].
@@ -101,107 +99,106 @@ params! {
     }
 }
 
-/// See the [module](self).
-#[derive(Clone, Debug)]
-pub struct Folklore {
-    params: FolkloreParams,
-    problem: Problem,
+/// The parameters that FOLKLORE and its diagonal form share, as they are in use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resolved {
+    /// $B$.
+    pub norm: f64,
+    /// $R$.
+    pub radius: f64,
     /// $\lambda$.
-    regularization: f64,
+    pub regularization: f64,
     /// $\gamma$.
-    gamma: f64,
-    linear_term: bool,
-    inner: FixedPoint,
-    /// $P$ and $G'$.
-    state: SecondOrder,
-    /// $\sum_t \langle p - y, z \rangle - \gamma z^\top S z$.
-    slack: f64,
-    /// $\sum_t \mathrm{tr}(S N) = \sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$.
-    trace: f64,
-    rounds: u64,
-    /// Learners that were merged into this one, itself included: 1 if none were.
-    parts: u64,
-    /// The scratch of rounds whose prediction is outgrown.
-    spare: Vec<f64>,
-    /// Room for the update.
-    work: Vec<f64>,
+    pub gamma: f64,
 }
 
-/// The scratch of a prediction, behind the by-products of the state. The first two parts are what `update`
-/// reuses.
+impl Resolved {
+    /// The theorem's choice for what is `None`, and everything checked.
+    pub(super) fn new(params: FolkloreParams, problem: &Problem) -> Result<Self, ParamError> {
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
+        let regularization =
+            positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
+        let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), problem.classes);
+        let paper = curvature::folklore_paper(norm * radius, problem.classes);
+        let gamma = params.curvature.unwrap_or_default().coefficient(log_odds, paper);
+        Ok(Self { norm, radius, regularization, gamma: curvature::checked(gamma)? })
+    }
+}
+
+/// See the [module](self).
+pub type Folklore = SecondOrderLearner<FolkloreSurrogate>;
+
+/// Surrogates of the multiclass logistic loss, with the parameters in use.
+#[derive(Clone, Debug)]
+pub struct FolkloreSurrogate {
+    resolved: Resolved,
+    linear_term: bool,
+    inner: FixedPoint,
+}
+
+/// The scratch of a prediction, behind the by-products of the state. The first two parts are what the label's
+/// lesson reuses.
 struct Scratch<'a> {
     a: &'a mut [f64],
     factor: &'a mut [f64],
-    h: &'a mut [f64],
     g: &'a mut [f64],
     z: &'a mut [f64],
     diagonal: &'a mut [f64],
     rest: &'a mut [f64],
 }
 
-impl Folklore {
+impl FolkloreSurrogate {
     /// $q = K - 1$.
     fn q(&self) -> usize {
         self.inner.dimension()
     }
 
-    fn scratch_len(&self) -> usize {
-        let (q, k) = (self.q(), self.problem.classes);
-        2 * q * q + 3 * q + k + self.inner.scratch_len().max(2 * k * q) + self.state.scratch_len()
+    /// $K$.
+    fn classes(&self) -> usize {
+        self.q() + 1
     }
 
-    fn make_room(&mut self) {
-        let (k, q) = (self.problem.classes, self.q());
-        self.spare = vec![0.0; self.scratch_len()];
-        self.work = vec![0.0; 2 * k + q + 2 * q * q];
+    fn rest_len(&self) -> usize {
+        self.inner.scratch_len().max(2 * self.classes() * self.q())
     }
 
-    /// Divides the scratch; what is behind its parts is for the state.
-    fn divide<'a>(&self, scratch: &'a mut [f64]) -> (Scratch<'a>, &'a mut [f64]) {
-        let (q, k) = (self.q(), self.problem.classes);
+    fn divide<'a>(&self, scratch: &'a mut [f64]) -> Scratch<'a> {
+        let (q, k) = (self.q(), self.classes());
         let rest = &mut { scratch };
-        let s = Scratch {
+        Scratch {
             a: take(rest, q * q),
             factor: take(rest, q * q),
-            h: take(rest, q),
             g: take(rest, q),
             z: take(rest, q),
             diagonal: take(rest, k),
-            rest: take(rest, self.inner.scratch_len().max(2 * k * q)),
-        };
-        (s, std::mem::take(rest))
-    }
-
-    /// What depends on $x$ and the state but not on the scores: $\tilde A$ and $h$.
-    fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Scratch<'a> {
-        let (s, rest) = self.divide(scratch);
-        let projection = self.state.project(x, rest);
-        for (a, n) in s.a.iter_mut().zip(&*projection.gram) {
-            *a = 0.5 * n;
+            rest: take(rest, self.rest_len()),
         }
-        s.h.copy_from_slice(projection.image);
-        s
     }
 
     /// The largest $\gamma$ with which surrogates are lower bounds of the loss.
     fn largest_gamma(&self) -> f64 {
-        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
-        curvature::tight(curvature::log_odds(curvature::rows_spread(norm, radius), self.problem.classes))
-    }
-
-    /// Where the by-products of the state begin in the scratch.
-    fn own_scratch(&self) -> usize {
-        self.scratch_len() - self.state.scratch_len()
-    }
-
-    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition; a
-    /// bound only where all weights are 1.
-    pub fn trace(&self) -> f64 {
-        self.trace
+        let spread = curvature::rows_spread(self.resolved.norm, self.resolved.radius);
+        curvature::tight(curvature::log_odds(spread, self.classes()))
     }
 }
 
-impl Algorithm for Folklore {
+/// Writes $\tilde A$.
+fn halve(gram: &[f64], a: &mut [f64]) {
+    for (a, n) in a.iter_mut().zip(gram) {
+        *a = 0.5 * n;
+    }
+}
+
+impl Folklore {
+    /// $\sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$, the data-dependent part of the paper's regret decomposition; a
+    /// bound only where all weights are 1.
+    pub fn trace(&self) -> f64 {
+        self.sums.growth
+    }
+}
+
+impl Described for FolkloreSurrogate {
     type Params = FolkloreParams;
 
     const ABOUT: About = About {
@@ -215,117 +212,60 @@ impl Algorithm for Folklore {
         accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
     };
 
-    fn new(params: FolkloreParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
-        let (k, d) = (problem.classes, problem.features);
-        let radius = problem.resolve_radius(params.radius)?;
-        let norm = resolve_norm(params.norm, radius)?;
-        let regularization =
-            positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
-        let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
-        let paper = curvature::folklore_paper(norm * radius, k);
-        let gamma = params.curvature.unwrap_or_default().coefficient(log_odds, paper);
-        let gamma = curvature::checked(gamma)?;
+    fn resolve(params: FolkloreParams, problem: &Problem, _seed: u64) -> Result<Self, ParamError> {
         let linear_term = params.linear_term.unwrap_or(true);
-
-        let q = k - 1;
-        let mut learner = Self {
-            params: FolkloreParams {
-                norm: Some(norm),
-                radius: Some(radius),
-                regularization: Some(regularization),
-                curvature: Some(Curvature::Value(gamma)),
-                linear_term: Some(linear_term),
-            },
-            problem: Problem { radius: Some(radius), ..problem },
-            regularization,
-            gamma,
-            linear_term,
-            inner: FixedPoint::reduced(LogitBasis::new(k)),
-            state: SecondOrder::new(q, d, regularization),
-            slack: 0.0,
-            trace: 0.0,
-            rounds: 0,
-            parts: 1,
-            spare: Vec::new(),
-            work: Vec::new(),
-        };
-        learner.make_room();
-        Ok(learner)
+        let inner = FixedPoint::reduced(LogitBasis::new(problem.classes));
+        Ok(Self { resolved: Resolved::new(params, problem)?, linear_term, inner })
     }
 
     fn params(&self) -> FolkloreParams {
-        self.params.clone()
+        FolkloreParams {
+            norm: Some(self.resolved.norm),
+            radius: Some(self.resolved.radius),
+            regularization: Some(self.resolved.regularization),
+            curvature: Some(Curvature::Value(self.resolved.gamma)),
+            linear_term: Some(self.linear_term),
+        }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        SecondOrder::numbers(problem.classes - 1, problem.features)
-    }
-
-    /// $A$, $G$, slack, trace and rounds add up.
-    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
-        merge::by_statistics(parts, how)
-    }
-
-    fn statistics(&self) -> Result<Vec<f64>, MergeError> {
-        merge::statistics(&self.state, [self.slack, self.trace, self.rounds as f64, self.parts as f64])
-    }
-
-    fn with_statistics(
-        &self,
-        sum: &[f64],
-        parts: usize,
-        how: Merge,
-        problem: Problem,
-    ) -> Result<Self, MergeError> {
-        let regularization = Some(how.regularization(self.regularization, parts));
-        let mut merged = Self::new(FolkloreParams { regularization, ..self.params() }, problem, 0)?;
-        let [slack, trace, rounds, models] =
-            merge::restore(&mut merged.state, sum, parts, how, self.regularization)?;
-        (merged.slack, merged.trace) = (slack, trace);
-        (merged.rounds, merged.parts) = (rounds as u64, models as u64);
-        Ok(merged)
+    fn radius(&self) -> f64 {
+        self.resolved.radius
     }
 }
 
-impl Predictor for Folklore {
-    fn problem(&self) -> &Problem {
-        &self.problem
+impl Surrogate for FolkloreSurrogate {
+    const VECTOR: &'static str = "gradient";
+
+    /// $\sum_t \mathrm{tr}(S N) = \sum_t \mathrm{tr}(A_{t-1}^{-1} H_t)$.
+    const GROWTH: Option<&'static str> = Some("trace");
+
+    fn blocks(&self) -> usize {
+        self.q()
     }
 
-    fn prediction(&self) -> Prediction {
-        Prediction::sized(self.problem.classes, self.scratch_len())
+    fn outputs(&self) -> (usize, usize) {
+        (self.classes(), self.classes())
     }
 
-    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let Prediction { scores, probabilities, scratch, stamp, .. } = out;
-        let s = self.project(x, scratch);
-        self.forecast(x, s, scores, probabilities);
-        *stamp = Some(self.rounds);
+    fn regularization(&self) -> f64 {
+        self.resolved.regularization
     }
 
-    fn predict_batch(
-        &self,
-        rows: &dyn Batch,
-        out: &mut Prediction,
-        each: &mut dyn FnMut(usize, &Prediction),
-    ) {
-        self.state.project_batch(rows, |at, gram, image| {
-            let Prediction { scores, probabilities, scratch, stamp, .. } = &mut *out;
-            let (s, _) = self.divide(scratch);
-            s.a.iter_mut().zip(gram).for_each(|(a, n)| *a = 0.5 * n);
-            s.h.copy_from_slice(image);
-            self.forecast(rows.features(at), s, scores, probabilities);
-            *stamp = None;
-            each(at, out);
-        });
+    fn scratch_len(&self) -> usize {
+        let q = self.q();
+        2 * q * q + 2 * q + self.classes() + self.rest_len()
     }
-}
 
-impl Folklore {
-    /// Writes the forecast for `x` from $\tilde A$ and $h$, and by-products of it to the rest of `s`.
-    fn forecast(&self, x: Features<'_>, s: Scratch<'_>, scores: &mut [f64], probabilities: &mut [f64]) {
-        let (q, k) = (self.q(), self.problem.classes);
+    fn work_len(&self) -> usize {
+        let q = self.q();
+        2 * self.classes() + q + 2 * q * q
+    }
+
+    fn forecast(&self, row: Row<'_>, own: &mut [f64], scores: &mut [f64], probabilities: &mut [f64]) {
+        let (q, k) = (self.q(), self.classes());
         let basis = self.inner.basis().expect("folklore works in the reduced basis");
+        let s = self.divide(own);
+        halve(row.gram, s.a);
 
         // g' = -½ YᵀG' + ½ Vᵀ diag(V Ã Vᵀ)                                                          eq. (1)
         if self.linear_term {
@@ -334,7 +274,7 @@ impl Folklore {
         } else {
             s.g.fill(0.0);
         }
-        for (g, h) in s.g.iter_mut().zip(&*s.h) {
+        for (g, h) in s.g.iter_mut().zip(row.image) {
             *g = 0.5 * (*g - h);
         }
 
@@ -346,54 +286,55 @@ impl Folklore {
         self.inner.covariance_factor(probabilities, s.factor, tails, &mut column[..k]);
         if self.linear_term {
             let trace: f64 = s.a.iter().step_by(q + 1).sum();
-            let shift = 2.0 * trace - x.norm_squared() / self.regularization;
+            let shift = 2.0 * trace - row.x.norm_squared() / self.resolved.regularization;
             for score in scores.iter_mut() {
-                *score += shift / (4.0 * self.problem.classes as f64);
+                *score += shift / (4.0 * k as f64);
             }
         }
     }
-}
 
-impl OnlineLearner for Folklore {
-    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let (q, k) = (self.q(), self.problem.classes);
-        let weight = y.weight;
-        // A prediction from an earlier state keeps its scores, at which the loss is expanded; Y, Ã and C are
-        // redone.
-        let (mut spare, own) = (std::mem::take(&mut self.spare), self.own_scratch());
-        // Growing changes the layout of by-products, but not the number of rounds.
-        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
-        let by_products = if fresh && self.state.can_reuse(&at.scratch[own..]) {
-            &at.scratch
-        } else {
-            let s = self.project(x, &mut spare);
-            let (tails, column) = s.rest.split_at_mut(k);
-            self.inner.covariance_factor(&at.probabilities, s.factor, tails, &mut column[..k]);
-            &spare
-        };
-        let (a, factor) = by_products[..2 * q * q].split_at(q * q);
-        let rest = &mut &mut self.work[..];
+    /// Ã and C.
+    fn renew(&self, row: Row<'_>, at: &Prediction, own: &mut [f64]) {
+        let (s, k) = (self.divide(own), self.classes());
+        halve(row.gram, s.a);
+        let (tails, column) = s.rest.split_at_mut(k);
+        self.inner.covariance_factor(&at.probabilities, s.factor, tails, &mut column[..k]);
+    }
+
+    /// The loss is expanded at the scores that were played.
+    fn learn<'w>(
+        &self,
+        y: Target<'_>,
+        at: &Prediction,
+        own: &[f64],
+        _gram: &[f64],
+        sums: &mut Sums,
+        work: &'w mut [f64],
+    ) -> Lesson<'w> {
+        let (q, k, weight) = (self.q(), self.classes(), y.weight);
+        let (a, factor) = own[..2 * q * q].split_at(q * q);
+        let rest = &mut { work };
         let (residual, curved, coefficient) = (take(rest, k), take(rest, k), take(rest, q));
         let (system, mix) = (take(rest, q * q), take(rest, q * q));
 
         // G' += Vᵀ(p - y - 2γSz) ⊗ x                                                                eq. (3)
-        let (p, z) = (&at.probabilities, &at.scores);
+        let (p, z, gamma) = (&at.probabilities, &at.scores, self.resolved.gamma);
         residual.copy_from_slice(p);
         y.truth.subtract_from(residual);
         covariance_times(p, z, curved);
-        self.slack += weight * (dot(residual, z) - self.gamma * dot(z, curved));
+        sums.slack += weight * (dot(residual, z) - gamma * dot(z, curved));
         for (residual, curved) in residual.iter_mut().zip(&*curved) {
-            *residual -= 2.0 * self.gamma * curved;
+            *residual -= 2.0 * gamma * curved;
         }
         self.inner.reduce(residual, coefficient);
         coefficient.iter_mut().for_each(|c| *c *= weight);
 
         // LLᵀ = I + 2γ C'ᵀ Ã C';  P -= FFᵀ with F = √γ Y C' L^{-T}                                   eq. (4)
-        let gamma = weight * self.gamma;
+        let gamma = weight * gamma;
         let c = columns(factor, q, q);
         product(columns_mut(mix, q, q), Store::Replace, 2.0, columns(a, q, q), c);
         product(columns_mut(system, q, q), Store::Replace, 1.0, c.transpose(), columns(mix, q, q));
-        self.trace += weight * system.iter().step_by(q + 1).sum::<f64>();
+        sums.growth += weight * system.iter().step_by(q + 1).sum::<f64>();
         for (at, entry) in system.iter_mut().enumerate() {
             *entry = gamma * *entry + f64::from(at % (q + 1) == 0);
         }
@@ -403,84 +344,44 @@ impl OnlineLearner for Folklore {
             *mix = gamma.sqrt() * c;
         }
         linalg::divide_by_transposed_lower(mix, q, system, q);
-        self.state.absorb(x, &by_products[own..], Lesson { coefficients: coefficient, mix });
-        self.rounds += 1;
-        self.spare = spare;
+        Lesson { coefficients: coefficient, mix }
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
+    fn grow(&mut self, classes: usize) -> bool {
+        self.inner = FixedPoint::reduced(LogitBasis::new(classes));
+        true
     }
 
     /// Equation (6).
-    fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
-        let bound = curved(self.gamma, self.largest_gamma(), || {
-            if self.parts > 1 {
-                return Err(merge::NO_CLOSED_FORM.to_owned());
-            }
-            if self.regularization < self.gamma * radius * radius {
-                return Err("regularization is below curvature * radius^2".to_owned());
-            }
-            let setting = setting(&self.problem, norm, self.rounds);
-            Ok(bounds::folklore(&setting, self.regularization, self.gamma))
+    fn guarantee(learner: &Folklore) -> Option<Guarantee<'_>> {
+        let Resolved { norm, radius, regularization, gamma } = learner.surrogate.resolved;
+        let bound = curved(gamma, learner.surrogate.largest_gamma(), || {
+            learner.closed_form(norm, |setting| {
+                if regularization < gamma * radius * radius {
+                    return Err("regularization is below curvature * radius^2".to_owned());
+                }
+                Ok(bounds::folklore(setting, regularization, gamma))
+            })
         });
         Some(Guarantee::Regret { ball: Some(Ball::Rows), norm, bound })
     }
 
-    fn lookahead(&self) -> usize {
-        self.state.lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.state.prepare(coming);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        self.state.set_workers(workers);
-    }
-
-    /// New classes and features start at the regulariser, exactly as if they had been there with all-zero
-    /// features; the curvature keeps the value that it was made with (theory: extensions 2.1).
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes < self.problem.classes || features < self.problem.features {
-            return false;
-        }
-        self.state.grow(classes - 1, features, self.regularization);
-        self.inner = FixedPoint::reduced(LogitBasis::new(classes));
-        self.problem = Problem { classes, features, ..self.problem.clone() };
-        self.make_room();
-        true
-    }
-
     /// Equation (5).
-    fn certificate(&self) -> Option<Promise> {
-        Some(curved(self.gamma, self.largest_gamma(), || {
-            let norm = self.params.norm.expect("resolved");
-            let prior = self.regularization * self.problem.classes as f64 * norm * norm;
-            Ok(prior + self.slack + 0.25 * self.state.square())
+    fn certificate(learner: &Folklore) -> Option<Promise> {
+        let Resolved { norm, regularization, gamma, .. } = learner.surrogate.resolved;
+        Some(curved(gamma, learner.surrogate.largest_gamma(), || {
+            let prior = regularization * learner.problem.classes as f64 * norm * norm;
+            Ok(prior + learner.sums.slack + 0.25 * learner.state.square())
         }))
-    }
-}
-
-impl State for Folklore {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.state.tensors("gradient");
-        tensors.push(Tensor::number("slack", &mut self.slack));
-        tensors.push(Tensor::number("trace", &mut self.trace));
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors.push(Tensor::count("parts", &mut self.parts));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.state.is_consistent()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Algorithm as _;
+    use crate::example::Features;
+    use crate::learner::{OnlineLearner as _, Predictor as _};
 
     /// K = 2, d = 1, x = 1, λ = 3/4, γ = 1/2, B = 1; V = (1, -1)/√2.
     ///
@@ -501,7 +402,7 @@ mod tests {
         assert_eq!((&at.scores[..], &at.probabilities[..]), (&[0.0; 2][..], &[0.5; 2][..]));
         folklore.update(Features::Dense(&[1.0]), Target::class(0), &at);
         assert!((folklore.trace() - 2.0 / 3.0).abs() < 1e-15, "{}", folklore.trace());
-        let certificate = 1.5 + folklore.slack + 0.25 * folklore.state.square();
+        let certificate = 1.5 + folklore.sums.slack + 0.25 * folklore.state.square();
         assert!((certificate - 1.625).abs() < 1e-15, "{certificate}");
         // Such a curvature is easy to compute with and larger than any valid one.
         assert!(folklore.certificate().expect("folklore has one").is_err());

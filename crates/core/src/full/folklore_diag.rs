@@ -38,17 +38,18 @@
 //! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ a Newton step of (2); memory $2Kd$
 //! numbers, by feature, touched only where rows are non-zero.
 
+use super::folklore::{FolkloreParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
-use crate::kernel::curvature::{self, Curvature};
+use crate::kernel::curvature::Curvature;
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::take;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
-use crate::param::{ParamError, positive};
+use crate::param::ParamError;
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::{Problem, resolve_norm};
+use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 params! {
@@ -98,14 +99,14 @@ impl Algorithm for FolkloreDiag {
 
     fn new(params: FolkloreDiagParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let radius = problem.resolve_radius(params.radius)?;
-        let norm = resolve_norm(params.norm, radius)?;
-        let regularization =
-            positive("regularization", params.regularization.unwrap_or(2.0 * radius / norm))?;
-        let log_odds = curvature::log_odds(curvature::rows_spread(norm, radius), k);
-        let paper = curvature::folklore_paper(norm * radius, k);
-        let gamma = params.curvature.unwrap_or_default().coefficient(log_odds, paper);
-        let gamma = curvature::checked(gamma)?;
+        let shared = FolkloreParams {
+            norm: params.norm,
+            radius: params.radius,
+            regularization: params.regularization,
+            curvature: params.curvature,
+            linear_term: None,
+        };
+        let Resolved { norm, radius, regularization, gamma } = Resolved::new(shared, &problem)?;
         Ok(Self {
             params: FolkloreDiagParams {
                 norm: Some(norm),

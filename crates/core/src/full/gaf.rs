@@ -61,11 +61,12 @@
 //! standard deviation $s$, or $mK^2$; `update` $q^3d^2$ (amortised by the blocked engine); memory
 //! $(K-1)^2d^2$ numbers.
 
-use super::gaussian_forecaster::{Forecast, GaussianForecaster, MixableLoss, Posterior};
-use crate::algorithm::{self, About, Algorithm, Paper};
+use super::gaussian_forecaster::{Forecast, Gaussian, GaussianForecaster, MixableLoss, Posterior};
+use super::second_order::Described;
+use crate::algorithm::{self, About, Paper};
 use crate::bounds;
-use crate::example::{Batch, Features, Target, Truth};
-use crate::guarantee::{Ball, Guarantee, Promise, curved, provided, setting};
+use crate::example::Truth;
+use crate::guarantee::{Ball, Guarantee, Promise, curved, provided};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::{self, checked, gaf_beta};
 use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
@@ -73,16 +74,14 @@ use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{Store, columns, columns_mut, product};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::{max_abs, take};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes};
 use crate::loss::logistic;
-use crate::merge::{self, Merge, MergeError};
-use crate::parallel::Workers;
 use crate::param::{ParamError, positive};
 use crate::params;
-use crate::prediction::{LEAST_PROBABILITY, Prediction};
+use crate::prediction::LEAST_PROBABILITY;
 use crate::problem::{Problem, resolve_norm};
 use crate::rng::Rng;
-use crate::state::{State, Tensor};
+use crate::state::Tensor;
 
 /// Samples where there is no quadrature.
 const SAMPLES: u64 = 100;
@@ -120,12 +119,23 @@ params! {
     }
 }
 
-/// The multiclass logistic loss in the coordinates of a [`LogitBasis`], and GAF's forecast for it.
+/// See the [module](self).
+pub type Gaf = GaussianForecaster<LogisticLoss>;
+
+/// The multiclass logistic loss in the coordinates of a [`LogitBasis`], and GAF's forecast for it, with the
+/// parameters in use.
 #[derive(Clone, Debug)]
 pub struct LogisticLoss {
     inner: FixedPoint,
+    /// $B$.
+    norm: f64,
+    /// $R$.
+    radius: f64,
+    /// $\beta$.
     beta: f64,
+    /// $\mu$.
     smoothing: f64,
+    /// $m$; `None`: quadrature.
     samples: Option<u64>,
     seed: u64,
 }
@@ -137,6 +147,13 @@ impl LogisticLoss {
 
     fn classes(&self) -> usize {
         self.basis().classes()
+    }
+
+    /// The largest curvature with which surrogates are lower bounds of the loss.
+    fn largest_curvature(&self) -> f64 {
+        let spread = curvature::frobenius_spread(self.norm, self.radius);
+        // Surrogates keep half of beta of the Hessian.
+        2.0 * curvature::tight(curvature::log_odds(spread, self.classes()))
     }
 }
 
@@ -238,45 +255,49 @@ impl MixableLoss for LogisticLoss {
         let cap = (LARGEST_LOGIT / max_abs(z)).min(1.0);
         z.iter_mut().for_each(|z| *z *= cap);
     }
-}
 
-/// See the [module](self).
-#[derive(Clone, Debug)]
-pub struct Gaf {
-    params: GafParams,
-    seed: u64,
-    forecaster: GaussianForecaster<LogisticLoss>,
-}
-
-impl Gaf {
-    /// The loss with the parameters in use, for `classes`.
-    fn loss(params: &GafParams, classes: usize, seed: u64) -> LogisticLoss {
-        LogisticLoss {
-            inner: FixedPoint::reduced(LogitBasis::new(classes)),
-            beta: params.curvature.expect("resolved"),
-            smoothing: params.smoothing.expect("resolved"),
-            samples: params.samples,
-            seed,
+    /// Samples replace the quadrature where there are too many classes for it.
+    fn grow(&mut self, classes: usize) -> bool {
+        self.inner = FixedPoint::reduced(LogitBasis::new(classes));
+        if !has_quadrature(classes) {
+            self.samples.get_or_insert(SAMPLES);
         }
+        true
     }
 
-    /// $\ln\det(A_T/\lambda)$, see [`crate::bounds::gaf_log_det`].
-    pub fn log_det(&self) -> f64 {
-        self.forecaster.log_det()
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        vec![Tensor::count("seed", &mut self.seed)]
+    }
+
+    fn guarantee(learner: &Gaf) -> Option<Guarantee<'_>> {
+        let (loss, lambda) = (&learner.surrogate.loss, learner.surrogate.regularization);
+        let Self { norm, beta, smoothing, .. } = *loss;
+        let bound = curved(beta, loss.largest_curvature(), || {
+            learner.closed_form(norm, |setting| {
+                let (k, d) = (setting.classes as f64, setting.features as f64);
+                let theorem = gaf_beta(norm * setting.radius, setting.classes);
+                let holds = beta <= theorem && lambda >= 4.0 * setting.radius.powi(2) * (k * d).max(4.0);
+                let why = "it needs the default curvature and regularization";
+                let bound = provided(holds, why, || {
+                    bounds::gaf(setting, lambda, beta) + bounds::gaf_smoothing(setting.rounds, smoothing)
+                })?;
+                let Some(samples) = loss.samples else { return Ok(bound) };
+                // Samples come in antithetic pairs.
+                let sampling = bounds::gaf_sampling(setting, smoothing, (samples / 2) as f64, DELTA);
+                let few = || format!("{samples} samples are too few for it");
+                sampling.map(|sampling| bound + sampling).ok_or_else(few)
+            })
+        });
+        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
+    }
+
+    fn certificate(learner: &Gaf) -> Option<Promise> {
+        let loss = &learner.surrogate.loss;
+        Some(curved(loss.beta, loss.largest_curvature(), || Ok(learner.certificate_for(loss.norm))))
     }
 }
 
-impl Gaf {
-    /// The largest curvature with which surrogates are lower bounds of the loss.
-    fn largest_curvature(&self) -> f64 {
-        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
-        let spread = curvature::frobenius_spread(norm, radius);
-        // Surrogates keep half of beta of the Hessian.
-        2.0 * curvature::tight(curvature::log_odds(spread, self.problem().classes))
-    }
-}
-
-impl Algorithm for Gaf {
+impl Described for Gaussian<LogisticLoss> {
     type Params = GafParams;
 
     const ABOUT: About = About {
@@ -290,13 +311,13 @@ impl Algorithm for Gaf {
         accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
     };
 
-    fn new(params: GafParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+    fn resolve(params: GafParams, problem: &Problem, seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let radius = problem.resolve_radius(params.radius)?;
         let norm = resolve_norm(params.norm, radius)?;
         let default = 32.0 * (d * k) as f64 * radius * radius;
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
-        let curvature = checked(params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
+        let beta = checked(params.curvature.unwrap_or(gaf_beta(norm * radius, k)))?;
         let samples = params.samples.or((!has_quadrature(k)).then_some(SAMPLES));
         if samples == Some(0) {
             return Err(ParamError::invalid("samples", 0, "at least 1"));
@@ -305,145 +326,29 @@ impl Algorithm for Gaf {
         if !(0.0..1.0).contains(&smoothing) {
             return Err(ParamError::invalid("smoothing", smoothing, "at least 0 and less than 1"));
         }
-        let params = GafParams {
-            norm: Some(norm),
-            radius: Some(radius),
-            regularization: Some(regularization),
-            curvature: Some(curvature),
-            smoothing: Some(smoothing),
-            samples,
-        };
-        let problem = Problem { radius: Some(radius), ..problem };
-        let forecaster = GaussianForecaster::new(Self::loss(&params, k, seed), problem, regularization);
-        Ok(Self { params, seed, forecaster })
+        let inner = FixedPoint::reduced(LogitBasis::new(k));
+        let loss = LogisticLoss { inner, norm, radius, beta, smoothing, samples, seed };
+        Ok(Self { loss, regularization })
     }
 
     fn params(&self) -> GafParams {
-        self.params.clone()
-    }
-
-    fn numbers(problem: &Problem) -> usize {
-        crate::kernel::second_order::SecondOrder::numbers(problem.classes - 1, problem.features)
-    }
-
-    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
-        merge::by_statistics(parts, how)
-    }
-
-    fn statistics(&self) -> Result<Vec<f64>, MergeError> {
-        self.forecaster.statistics()
-    }
-
-    fn with_statistics(
-        &self,
-        sum: &[f64],
-        parts: usize,
-        how: Merge,
-        problem: Problem,
-    ) -> Result<Self, MergeError> {
-        let params = self.params();
-        let one = params.regularization.expect("resolved");
-        let regularization = Some(how.regularization(one, parts));
-        let mut merged = Self::new(GafParams { regularization, ..params }, problem, self.seed)?;
-        merged.forecaster.restore(sum, parts, how, one)?;
-        Ok(merged)
-    }
-}
-
-impl Predictor for Gaf {
-    fn problem(&self) -> &Problem {
-        self.forecaster.problem()
-    }
-
-    fn prediction(&self) -> Prediction {
-        self.forecaster.prediction()
-    }
-
-    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        self.forecaster.predict(x, out);
-    }
-}
-
-impl OnlineLearner for Gaf {
-    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        self.forecaster.update(x, y, at);
-    }
-
-    fn rounds(&self) -> u64 {
-        self.forecaster.rounds()
-    }
-
-    fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let norm = self.params.norm.expect("resolved");
-        let setting = setting(self.problem(), norm, self.rounds());
-        let lambda = self.params.regularization.expect("resolved");
-        let beta = self.params.curvature.expect("resolved");
-        let (k, d) = (setting.classes as f64, setting.features as f64);
-        let theorem = gaf_beta(norm * setting.radius, setting.classes);
-        let holds = beta <= theorem && lambda >= 4.0 * setting.radius.powi(2) * (k * d).max(4.0);
-        let why = "it needs the default curvature and regularization";
-        let smoothing = self.params.smoothing.expect("resolved");
-        let bound = provided(holds, why, || {
-            bounds::gaf(&setting, lambda, beta) + bounds::gaf_smoothing(setting.rounds, smoothing)
-        });
-        let bound = bound.and_then(|bound| match self.params.samples {
-            None => Ok(bound),
-            Some(samples) => {
-                // Samples come in antithetic pairs.
-                let sampling = bounds::gaf_sampling(&setting, smoothing, (samples / 2) as f64, DELTA);
-                let few = || format!("{samples} samples are too few for it");
-                sampling.map(|sampling| bound + sampling).ok_or_else(few)
-            }
-        });
-        let bound = if self.forecaster.parts() > 1 { Err(merge::NO_CLOSED_FORM.to_owned()) } else { bound };
-        let bound = curved(beta, self.largest_curvature(), || bound);
-        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
-    }
-
-    fn lookahead(&self) -> usize {
-        self.forecaster.lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.forecaster.prepare(coming);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        self.forecaster.set_workers(workers);
-    }
-
-    /// New classes and features start at the regulariser; the parameters keep the values that they were made
-    /// with, and samples replace the quadrature.
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let problem = self.forecaster.problem();
-        if classes < problem.classes || features < problem.features {
-            return false;
+        let LogisticLoss { norm, radius, beta, smoothing, samples, .. } = self.loss;
+        GafParams {
+            norm: Some(norm),
+            radius: Some(radius),
+            regularization: Some(self.regularization),
+            curvature: Some(beta),
+            smoothing: Some(smoothing),
+            samples,
         }
-        let problem = Problem { classes, features, ..problem.clone() };
-        if !has_quadrature(classes) {
-            self.params.samples.get_or_insert(SAMPLES);
-        }
-        self.forecaster.grow_to(Self::loss(&self.params, classes, self.seed), problem);
-        true
     }
 
-    fn certificate(&self) -> Option<Promise> {
-        let norm = self.params.norm.expect("resolved");
-        let beta = self.params.curvature.expect("resolved");
-        Some(curved(beta, self.largest_curvature(), || Ok(self.forecaster.certificate_for(norm))))
-    }
-}
-
-impl State for Gaf {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.forecaster.tensors();
-        tensors.push(Tensor::count("seed", &mut self.seed));
-        tensors
+    fn radius(&self) -> f64 {
+        self.loss.radius
     }
 
-    fn restored(&mut self) -> bool {
-        self.forecaster.loss_mut().seed = self.seed;
-        self.forecaster.restored()
+    fn seed(&self) -> u64 {
+        self.loss.seed
     }
 }
 

@@ -28,41 +28,28 @@ pub(super) use mixable_loss::newton;
 pub use mixable_loss::{Forecast, MixableLoss, Posterior, settle_len};
 pub use squared_loss::SquaredLoss;
 
-use crate::example::{Batch, Features, Target};
+use super::second_order::{Row, SecondOrderLearner, Sums, Surrogate};
+use crate::example::Target;
+use crate::guarantee::{Guarantee, Promise};
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
-use crate::kernel::second_order::{Lesson, SecondOrder};
+use crate::kernel::second_order::Lesson;
 use crate::kernel::vector::{dot, take};
-use crate::learner::{OnlineLearner, Predictor};
-use crate::merge::{self, Merge, MergeError};
-use crate::parallel::Workers;
 use crate::prediction::Prediction;
-use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::Tensor;
 
 /// See the [module](self).
+pub type GaussianForecaster<L> = SecondOrderLearner<Gaussian<L>>;
+
+/// The surrogates of a mixable loss.
 #[derive(Clone, Debug)]
-pub struct GaussianForecaster<L> {
-    loss: L,
-    problem: Problem,
-    /// $\lambda$.
-    regularization: f64,
-    /// $A^{-1}$ and $b$.
-    state: SecondOrder,
-    /// The sum of equation (5).
-    slack: f64,
-    /// $\ln\det(A_T/\lambda)$.
-    log_det: f64,
-    rounds: u64,
-    /// Learners that were merged into this one, itself included: 1 if none were.
-    parts: u64,
-    /// The scratch of rounds whose prediction is outgrown.
-    spare: Vec<f64>,
-    /// Room for the update.
-    work: Vec<f64>,
+pub struct Gaussian<L> {
+    /// The loss.
+    pub loss: L,
+    /// $\lambda > 0$.
+    pub regularization: f64,
 }
 
-/// The scratch of a prediction, before the by-products of the state. The first two parts are what `update`
-/// reuses.
+/// An algorithm's part of a prediction's scratch. The first two parts are what the label's lesson reuses.
 struct Scratch<'a> {
     a: &'a mut [f64],
     z0: &'a mut [f64],
@@ -70,153 +57,89 @@ struct Scratch<'a> {
     rest: &'a mut [f64],
 }
 
+impl<L: MixableLoss> Gaussian<L> {
+    /// Equation (1), but for the covariance.
+    fn project<'a>(&self, row: Row<'_>, own: &'a mut [f64]) -> Scratch<'a> {
+        let q = self.loss.dimension();
+        let rest = &mut { own };
+        let (a, z0, covariance) = (take(rest, q * q), take(rest, q), take(rest, q * q));
+        for (a, n) in a.iter_mut().zip(row.gram) {
+            *a = 0.5 * n;
+        }
+        for (z0, h) in z0.iter_mut().zip(row.image) {
+            *z0 = -0.5 * h;
+        }
+        Scratch { a, z0, covariance, rest: take(rest, self.loss.scratch_len()) }
+    }
+}
+
 impl<L: MixableLoss> GaussianForecaster<L> {
-    /// A forecaster for `problem` with `regularization` $= \lambda > 0$.
-    pub fn new(loss: L, problem: Problem, regularization: f64) -> Self {
-        let (q, d) = (loss.dimension(), problem.features);
-        let state = SecondOrder::new(q, d, regularization);
-        let mut forecaster = Self {
-            loss,
-            problem,
-            regularization,
-            state,
-            slack: 0.0,
-            log_det: 0.0,
-            rounds: 0,
-            parts: 1,
-            spare: Vec::new(),
-            work: Vec::new(),
-        };
-        forecaster.make_room();
-        forecaster
-    }
-
-    /// The loss.
-    pub fn loss(&self) -> &L {
-        &self.loss
-    }
-
-    /// The loss, to be changed by its owner.
-    pub(super) fn loss_mut(&mut self) -> &mut L {
-        &mut self.loss
-    }
-
     /// $\ln\det(A_T/\lambda)$: what the theorem's data-dependent bound needs, see
     /// [`crate::bounds::gaf_log_det`].
     pub fn log_det(&self) -> f64 {
-        self.log_det
-    }
-
-    /// Learners that were merged into this one, itself included.
-    pub(super) fn parts(&self) -> u64 {
-        self.parts
+        self.sums.growth
     }
 
     /// Equation (5) for comparators with $\lVert \theta \rVert \le$ `norm`.
     pub fn certificate_for(&self, norm: f64) -> f64 {
-        self.regularization * norm * norm + self.slack + 0.25 * self.state.square()
+        self.surrogate.regularization * norm * norm + self.sums.slack + 0.25 * self.state.square()
+    }
+}
+
+impl<L: MixableLoss> Surrogate for Gaussian<L> {
+    const VECTOR: &'static str = "b";
+
+    /// $\ln\det(A_T/\lambda)$; after a merger what the parts grew by, for the sum of their bounds.
+    const GROWTH: Option<&'static str> = Some("log_det");
+
+    fn blocks(&self) -> usize {
+        self.loss.dimension()
     }
 
-    /// Makes room for more features, and for more dimensions of a larger `loss`; new ones are appended and
-    /// start at the regulariser.
-    pub fn grow_to(&mut self, loss: L, problem: Problem) {
-        self.state.grow(loss.dimension(), problem.features, self.regularization);
-        (self.loss, self.problem) = (loss, problem);
-        self.make_room();
+    fn outputs(&self) -> (usize, usize) {
+        self.loss.outputs()
     }
 
-    /// $A$, $b$, slack, $\ln\det$ (what the parts grew by, for the sum of their bounds), rounds and parts, as numbers that
-    /// add up.
-    pub(super) fn statistics(&self) -> Result<Vec<f64>, MergeError> {
-        let sums = [self.slack, self.log_det, self.rounds as f64, self.parts as f64];
-        merge::statistics(&self.state, sums)
-    }
-
-    /// Gives this forecaster, which is new, the `sum` of the statistics of `parts` ones with `regularization`.
-    pub(super) fn restore(
-        &mut self,
-        sum: &[f64],
-        parts: usize,
-        how: Merge,
-        regularization: f64,
-    ) -> Result<(), MergeError> {
-        let [slack, log_det, rounds, models] =
-            merge::restore(&mut self.state, sum, parts, how, regularization)?;
-        (self.slack, self.log_det) = (slack, log_det);
-        (self.rounds, self.parts) = (rounds as u64, models as u64);
-        Ok(())
+    fn regularization(&self) -> f64 {
+        self.regularization
     }
 
     fn scratch_len(&self) -> usize {
-        self.own_scratch() + self.state.scratch_len()
-    }
-
-    /// Where the by-products of the state begin in the scratch.
-    fn own_scratch(&self) -> usize {
         let q = self.loss.dimension();
         2 * q * q + q + self.loss.scratch_len()
     }
 
-    fn make_room(&mut self) {
+    fn work_len(&self) -> usize {
         let q = self.loss.dimension();
-        self.spare = vec![0.0; self.scratch_len()];
-        self.work = vec![0.0; 4 * q * q + 4 * q + settle_len(q) + self.loss.scratch_len()];
+        4 * q * q + 4 * q + settle_len(q) + self.loss.scratch_len()
     }
 
-    /// Equation (1), but for the covariance.
-    fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Scratch<'a> {
-        let q = self.loss.dimension();
-        let rest = &mut { scratch };
-        let (a, z0, covariance) = (take(rest, q * q), take(rest, q), take(rest, q * q));
-        let s = Scratch { a, z0, covariance, rest: take(rest, self.loss.scratch_len()) };
-        let projection = self.state.project(x, std::mem::take(rest));
-        for (a, n) in s.a.iter_mut().zip(&*projection.gram) {
-            *a = 0.5 * n;
-        }
-        for (z0, h) in s.z0.iter_mut().zip(&*projection.image) {
-            *z0 = -0.5 * h;
-        }
-        s
-    }
-}
-
-impl<L: MixableLoss> Predictor for GaussianForecaster<L> {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
-
-    fn prediction(&self) -> Prediction {
-        let (scores, probabilities) = self.loss.outputs();
-        let mut prediction = Prediction::sized(scores, self.scratch_len());
-        prediction.probabilities.resize(probabilities, 0.0);
-        prediction
-    }
-
-    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let Prediction { scores, probabilities, scratch, stamp, normals, .. } = out;
-        let s = self.project(x, scratch);
+    fn forecast(&self, row: Row<'_>, own: &mut [f64], scores: &mut [f64], probabilities: &mut [f64]) {
+        let s = self.project(row, own);
         for (covariance, a) in s.covariance.iter_mut().zip(&*s.a) {
             *covariance = a / self.loss.mixability();
         }
-        let posterior = Posterior { mean: s.z0, covariance: s.covariance, round: self.rounds, normals };
+        let Row { round, normals, .. } = row;
+        let posterior = Posterior { mean: s.z0, covariance: s.covariance, round, normals };
         self.loss.substitute(posterior, Forecast { scores, probabilities }, s.rest);
-        *stamp = Some(self.rounds);
     }
-}
 
-impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
-    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+    fn renew(&self, row: Row<'_>, _: &Prediction, own: &mut [f64]) {
+        self.project(row, own);
+    }
+
+    fn learn<'w>(
+        &self,
+        y: Target<'_>,
+        at: &Prediction,
+        own: &[f64],
+        _gram: &[f64],
+        sums: &mut Sums,
+        work: &'w mut [f64],
+    ) -> Lesson<'w> {
         let q = self.loss.dimension();
-        let (mut spare, own) = (std::mem::take(&mut self.spare), self.own_scratch());
-        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
-        let by_products = if fresh && self.state.can_reuse(&at.scratch[own..]) {
-            &at.scratch
-        } else {
-            self.project(x, &mut spare);
-            &spare
-        };
-        let (a, z0) = by_products[..q * q + q].split_at(q * q);
-        let rest = &mut &mut self.work[..];
+        let (a, z0) = own[..q * q + q].split_at(q * q);
+        let rest = &mut { work };
         let (weighted, factor, system) = (take(rest, q * q), take(rest, q * q), take(rest, q * q));
         let (mix, z, gradient) = (take(rest, q * q), take(rest, q), take(rest, q));
         let (whitened, coefficient) = (take(rest, q), take(rest, q));
@@ -237,7 +160,7 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
         product(columns_mut(coefficient, q, 1), Store::Add, -beta, c, columns(whitened, q, 1));
         coefficient.iter_mut().for_each(|c| *c *= y.weight);
         let surplus = self.loss.forecast_loss(&at.scores, y.truth) - self.loss.value(z, y.truth, rest);
-        self.slack += y.weight * (surplus + dot(gradient, z) - 0.5 * beta * dot(whitened, whitened)); // eq. (5)
+        sums.slack += y.weight * (surplus + dot(gradient, z) - 0.5 * beta * dot(whitened, whitened)); // eq. (5)
 
         // LLᵀ = I + ωβ CᵀÃC;  P -= FFᵀ with F = √(ωβ/2) Y C L^{-T}                                   eq. (4)
         product(columns_mut(mix, q, q), Store::Replace, beta, columns(weighted, q, q), c);
@@ -245,45 +168,28 @@ impl<L: MixableLoss> OnlineLearner for GaussianForecaster<L> {
         (0..q).for_each(|j| system[j * q + j] += 1.0);
         let definite = linalg::cholesky(system, q);
         debug_assert!(definite, "I + ωβCᵀÃC has eigenvalues >= 1");
-        self.log_det += 2.0 * system.iter().step_by(q + 1).map(|l| l.ln()).sum::<f64>();
+        sums.growth += 2.0 * system.iter().step_by(q + 1).map(|l| l.ln()).sum::<f64>();
         for (mix, c) in mix.iter_mut().zip(&*factor) {
             *mix = (0.5 * y.weight * beta).sqrt() * c;
         }
         linalg::divide_by_transposed_lower(mix, q, system, q);
-        self.state.absorb(x, &by_products[own..], Lesson { coefficients: coefficient, mix });
-        self.rounds += 1;
-        self.spare = spare;
+        Lesson { coefficients: coefficient, mix }
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
+    fn grow(&mut self, classes: usize) -> bool {
+        self.loss.grow(classes)
     }
 
-    fn lookahead(&self) -> usize {
-        self.state.lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.state.prepare(coming);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        self.state.set_workers(workers);
-    }
-}
-
-impl<L: MixableLoss> State for GaussianForecaster<L> {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.state.tensors("b");
-        tensors.push(Tensor::number("slack", &mut self.slack));
-        tensors.push(Tensor::number("log_det", &mut self.log_det));
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors.push(Tensor::count("parts", &mut self.parts));
-        tensors
+        self.loss.tensors()
     }
 
-    fn restored(&mut self) -> bool {
-        self.state.is_consistent()
+    fn guarantee(learner: &GaussianForecaster<L>) -> Option<Guarantee<'_>> {
+        L::guarantee(learner)
+    }
+
+    fn certificate(learner: &GaussianForecaster<L>) -> Option<Promise> {
+        L::certificate(learner)
     }
 }
 

@@ -13,5 +13,6 @@ pub mod ogd;
 pub mod ons;
 pub mod ons_diag;
 pub mod perceptron;
+pub mod second_order;
 pub mod second_order_perceptron;
 pub mod vaw;

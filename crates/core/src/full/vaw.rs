@@ -47,19 +47,17 @@
 //!
 //! `predict` $2d^2$ flops, `update` $d^2$ (amortised by the blocked engine); memory $d^2$ numbers.
 
-use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use super::second_order::{Described, Row, SecondOrderLearner, Sums, Surrogate};
+use crate::algorithm::{About, Forecast, Paper};
 use crate::bounds;
-use crate::example::{Batch, Features, Target, Truth};
-use crate::guarantee::{Guarantee, Promise, setting};
-use crate::kernel::second_order::{Lesson, SecondOrder};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
-use crate::merge::{self, Merge, MergeError};
-use crate::parallel::Workers;
+use crate::example::{Target, Truth};
+use crate::guarantee::{Guarantee, Promise};
+use crate::kernel::second_order::Lesson;
+use crate::learner::{Accepts, Classes};
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
-use crate::state::{State, Tensor};
 
 params! {
     /// Parameters of [`Vaw`].
@@ -76,24 +74,20 @@ params! {
 }
 
 /// See the [module](self).
-#[derive(Clone, Debug)]
-pub struct Vaw {
-    params: VawParams,
-    problem: Problem,
+pub type Vaw = SecondOrderLearner<VawSurrogate>;
+
+/// The squared loss, which is its own surrogate, with the parameters in use.
+#[derive(Clone, Copy, Debug)]
+pub struct VawSurrogate {
+    norm: f64,
+    radius: f64,
     /// $\lambda$.
     regularization: f64,
-    /// $A^{-1}$ and $b$.
-    state: SecondOrder,
-    /// $\sum_t \hat y_t^2 - 2 \hat y_t y_t$.
-    slack: f64,
-    rounds: u64,
-    /// Learners that were merged into this one, itself included: 1 if none were.
-    parts: u64,
-    /// The scratch of rounds whose prediction is outgrown.
-    spare: Vec<f64>,
+    /// $Y$, if it is known.
+    target_bound: Option<f64>,
 }
 
-impl Algorithm for Vaw {
+impl Described for VawSurrogate {
     type Params = VawParams;
 
     const ABOUT: About = About {
@@ -107,161 +101,102 @@ impl Algorithm for Vaw {
         accepts: Accepts { classes: Classes::Real, soft_labels: false, weights: true },
     };
 
-    fn new(params: VawParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
-        let d = problem.features;
+    fn resolve(params: VawParams, problem: &Problem, _seed: u64) -> Result<Self, ParamError> {
         let radius = problem.resolve_radius(params.radius)?;
         let norm = resolve_norm(params.norm, radius)?;
         let target_bound = params.target_bound.map(|bound| positive("target_bound", bound)).transpose()?;
         let default = (target_bound.unwrap_or(1.0) / norm).powi(2);
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
-        let mut learner = Self {
-            params: VawParams {
-                norm: Some(norm),
-                radius: Some(radius),
-                regularization: Some(regularization),
-                target_bound,
-            },
-            problem: Problem { radius: Some(radius), ..problem },
-            regularization,
-            state: SecondOrder::new(1, d, regularization),
-            slack: 0.0,
-            rounds: 0,
-            parts: 1,
-            spare: Vec::new(),
-        };
-        learner.spare = vec![0.0; learner.state.scratch_len()];
-        Ok(learner)
+        Ok(Self { norm, radius, regularization, target_bound })
     }
 
     fn params(&self) -> VawParams {
-        self.params.clone()
+        VawParams {
+            norm: Some(self.norm),
+            radius: Some(self.radius),
+            regularization: Some(self.regularization),
+            target_bound: self.target_bound,
+        }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        SecondOrder::numbers(1, problem.features)
+    fn radius(&self) -> f64 {
+        self.radius
+    }
+}
+
+impl Surrogate for VawSurrogate {
+    const VECTOR: &'static str = "b";
+
+    fn blocks(&self) -> usize {
+        1
     }
 
-    /// $A$, $b$, slack and rounds add up.
-    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
-        merge::by_statistics(parts, how)
+    fn outputs(&self) -> (usize, usize) {
+        (1, 0)
     }
 
-    fn statistics(&self) -> Result<Vec<f64>, MergeError> {
-        merge::statistics(&self.state, [self.slack, self.rounds as f64, self.parts as f64])
+    fn regularization(&self) -> f64 {
+        self.regularization
     }
 
-    fn with_statistics(
+    fn work_len(&self) -> usize {
+        2
+    }
+
+    fn forecast(&self, row: Row<'_>, _: &mut [f64], scores: &mut [f64], _: &mut [f64]) {
+        let forecast = row.image[0] / (1.0 + row.gram[0]); // eq. (1)
+        scores[0] = self.target_bound.map_or(forecast, |bound| forecast.clamp(-bound, bound));
+    }
+
+    /// Of a prediction from an earlier state only the forecast is still true.
+    fn learn<'w>(
         &self,
-        sum: &[f64],
-        parts: usize,
-        how: Merge,
-        problem: Problem,
-    ) -> Result<Self, MergeError> {
-        let regularization = Some(how.regularization(self.regularization, parts));
-        let mut merged = Self::new(VawParams { regularization, ..self.params() }, problem, 0)?;
-        let [slack, rounds, models] =
-            merge::restore(&mut merged.state, sum, parts, how, self.regularization)?;
-        (merged.slack, merged.rounds, merged.parts) = (slack, rounds as u64, models as u64);
-        Ok(merged)
-    }
-}
-
-impl Predictor for Vaw {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
-
-    fn prediction(&self) -> Prediction {
-        Prediction { probabilities: Vec::new(), ..Prediction::sized(1, self.state.scratch_len()) }
-    }
-
-    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let projection = self.state.project(x, &mut out.scratch);
-        let forecast = projection.image[0] / (1.0 + projection.gram[0]); // eq. (1)
-        out.scores[0] = self.params.target_bound.map_or(forecast, |bound| forecast.clamp(-bound, bound));
-        out.stamp = Some(self.rounds);
-    }
-}
-
-impl OnlineLearner for Vaw {
-    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        y: Target<'_>,
+        at: &Prediction,
+        _: &[f64],
+        gram: &[f64],
+        sums: &mut Sums,
+        work: &'w mut [f64],
+    ) -> Lesson<'w> {
         let Truth::Value(value) = y.truth else {
             panic!("a regression was given the class target {:?}", y.truth)
         };
-        // Of a prediction from an earlier state only the forecast is still true: w and v are redone.
-        let by_products = self.state.by_products(x, at, self.rounds, &mut self.spare);
-        let v = self.state.gram(by_products)[0];
-        let forecast = at.scores[0];
-        self.slack += y.weight * (forecast * forecast - 2.0 * forecast * value);
-        let mix = (y.weight / (1.0 + y.weight * v)).sqrt(); // eq. (2)
-        self.state.absorb(x, by_products, Lesson { coefficients: &[y.weight * value], mix: &[mix] });
-        self.rounds += 1;
+        let (v, forecast) = (gram[0], at.scores[0]);
+        sums.slack += y.weight * (forecast * forecast - 2.0 * forecast * value);
+        work[0] = y.weight * value;
+        work[1] = (y.weight / (1.0 + y.weight * v)).sqrt(); // eq. (2)
+        let (coefficients, mix) = work.split_at(1);
+        Lesson { coefficients, mix }
     }
 
-    fn rounds(&self) -> u64 {
-        self.rounds
+    fn grow(&mut self, classes: usize) -> bool {
+        classes == 1
     }
 
-    fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let norm = self.params.norm.expect("resolved");
-        let bound = match self.params.target_bound {
-            _ if self.parts > 1 => Err(merge::NO_CLOSED_FORM.to_owned()),
-            Some(target_bound) => {
-                let setting = setting(&self.problem, norm, self.rounds);
-                Ok(bounds::vaw(&setting, self.regularization, target_bound))
-            }
-            None => Err("it needs a target_bound".to_owned()),
-        };
+    /// Equation (4).
+    fn guarantee(learner: &Vaw) -> Option<Guarantee<'_>> {
+        let Self { norm, regularization, target_bound, .. } = learner.surrogate;
+        let bound = learner.closed_form(norm, |setting| {
+            let bound = target_bound.ok_or("it needs a target_bound")?;
+            Ok(bounds::vaw(setting, regularization, bound))
+        });
         Some(Guarantee::SquaredRegret { norm, bound })
     }
 
-    fn lookahead(&self) -> usize {
-        self.state.lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.state.prepare(coming);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        self.state.set_workers(workers);
-    }
-
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        if classes != 1 || features < self.problem.features {
-            return false;
-        }
-        self.state.grow(1, features, self.regularization);
-        self.problem.features = features;
-        self.spare = vec![0.0; self.state.scratch_len()];
-        true
-    }
-
     /// Equation (3).
-    fn certificate(&self) -> Option<Promise> {
-        let norm = self.params.norm.expect("resolved");
-        Some(Ok(self.regularization * norm * norm + self.slack + self.state.square()))
-    }
-}
-
-impl State for Vaw {
-    fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.state.tensors("b");
-        tensors.push(Tensor::number("slack", &mut self.slack));
-        tensors.push(Tensor::count("rounds", &mut self.rounds));
-        tensors.push(Tensor::count("parts", &mut self.parts));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.state.is_consistent()
+    fn certificate(learner: &Vaw) -> Option<Promise> {
+        let Self { norm, regularization, .. } = learner.surrogate;
+        Some(Ok(regularization * norm * norm + learner.sums.slack + learner.state.square()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Algorithm as _;
+    use crate::example::Features;
     use crate::kernel::vector::dot;
+    use crate::learner::{OnlineLearner as _, Predictor as _};
     use crate::testing::{assert_close, items, number, numbers, quadratic, vector};
 
     fn vaw(params: VawParams, features: usize) -> Vaw {
@@ -329,7 +264,7 @@ mod tests {
         }
         assert_close(regret, number(&reference["summary"]["regret"]), 1e-9, "regret");
         let certificate = learner.certificate().expect("has one").expect("holds");
-        let dense = of("lam") * norm * norm + learner.slack + quadratic(&a, &b);
+        let dense = of("lam") * norm * norm + learner.sums.slack + quadratic(&a, &b);
         assert_close(certificate, dense, 1e-12, "certificate");
         assert!(regret <= certificate && certificate <= number(&reference["summary"]["bound"]));
     }

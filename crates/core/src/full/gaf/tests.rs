@@ -1,4 +1,7 @@
 use super::*;
+use crate::algorithm::Algorithm as _;
+use crate::example::{Features, Target};
+use crate::learner::{OnlineLearner as _, Predictor as _};
 use crate::testing::{assert_close, items, number, numbers, plays, vector};
 
 fn gaf(params: GafParams, classes: usize, features: usize, seed: u64) -> Gaf {
@@ -98,7 +101,7 @@ fn samples_depend_on_seed_and_round_alone() {
 #[test]
 fn the_general_newton_settles_where_the_inner_problem_does() {
     let learner = gaf(GafParams::default(), 4, 1, 0);
-    let loss = learner.forecaster.loss();
+    let loss = &learner.surrogate.loss;
     let a = [3.0, 0.5, -1.0, 0.5, 2.0, 0.25, -1.0, 0.25, 20.0];
     let (mut z, mut other) = ([0.0; 3], [0.0; 3]);
     let mut scratch = vec![0.0; loss.scratch_len()];

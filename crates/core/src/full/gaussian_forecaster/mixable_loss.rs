@@ -1,8 +1,11 @@
-//! What a loss tells the Gaussian forecaster, and how the point at which it is expanded is found.
+//! What the Gaussian forecaster needs to know of a loss, and how the point at which it is expanded is found.
 
+use super::GaussianForecaster;
 use crate::example::Truth;
+use crate::guarantee::{Guarantee, Promise};
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::vector::{axpy, dot, max_abs, take};
+use crate::state::Tensor;
 
 /// A convex loss of $z = \Phi(x)\theta \in \mathbb{R}^q$ that is $\alpha$-mixable and has curvature $\beta$.
 ///
@@ -52,6 +55,26 @@ pub trait MixableLoss: Clone + Send + Sync {
         scratch: &mut [f64],
     ) {
         newton(self, a, z0, y, z, room, scratch);
+    }
+
+    /// See [`Surrogate::grow`](crate::full::second_order::Surrogate::grow).
+    fn grow(&mut self, _classes: usize) -> bool {
+        false
+    }
+
+    /// Whatever learning depends on besides the parameters, for [`State::tensors`](crate::state::State::tensors).
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        Vec::new()
+    }
+
+    /// The theorem for this loss, see [`OnlineLearner::guarantee`](crate::learner::OnlineLearner::guarantee).
+    fn guarantee(_learner: &GaussianForecaster<Self>) -> Option<Guarantee<'_>> {
+        None
+    }
+
+    /// See [`OnlineLearner::certificate`](crate::learner::OnlineLearner::certificate).
+    fn certificate(_learner: &GaussianForecaster<Self>) -> Option<Promise> {
+        None
     }
 }
 

@@ -1,8 +1,10 @@
 use super::squared_loss::value_of;
 use super::*;
-use crate::algorithm::Algorithm;
-use crate::example::Truth;
+use crate::algorithm::Algorithm as _;
+use crate::example::{Features, Truth};
 use crate::full::vaw::{Vaw, VawParams};
+use crate::learner::{OnlineLearner as _, Predictor as _};
+use crate::problem::Problem;
 use crate::rng::{Rng, Uniforms};
 use crate::testing::assert_close;
 
@@ -11,7 +13,8 @@ fn squared_loss_is_vaw() {
     for target_bound in [1.0, 30.0] {
         let params = VawParams { norm: Some(2.0), regularization: Some(0.1), ..Default::default() };
         let mut vaw = Vaw::new(params, Problem::new(1, 5), 0).expect("valid");
-        let mut gaf = GaussianForecaster::new(SquaredLoss { target_bound }, Problem::new(1, 5), 0.1);
+        let squared = Gaussian { loss: SquaredLoss { target_bound }, regularization: 0.1 };
+        let mut gaf = GaussianForecaster::start(squared, Problem::new(1, 5));
         let (mut theirs, mut ours) = (vaw.prediction(), gaf.prediction());
         let mut rng = Rng::new(5, 0);
         for _ in 0..60 {
@@ -81,7 +84,8 @@ fn a_users_loss_settles_at_the_stationary_point() {
 /// θ_{t+1} = -½A_t^{-1}b_t is the minimiser found after the label: predicting x again gives z⁺ as the mean.
 #[test]
 fn the_next_mean_is_the_settled_point() {
-    let mut gaf = GaussianForecaster::new(Poisson, Problem::new(1, 3), 0.7);
+    let poisson = Gaussian { loss: Poisson, regularization: 0.7 };
+    let mut gaf = GaussianForecaster::start(poisson, Problem::new(1, 3));
     let mut at = gaf.prediction();
     for (x, y) in [([0.5, -0.3, 0.2], 2.0), ([0.1, 0.9, -0.4], 0.0), ([0.6, 0.2, 0.7], 5.0)] {
         let x = Features::Dense(&x);

@@ -1,0 +1,361 @@
+//! The shell of learners that keep a sum of quadratic surrogates, $\theta^\top A\theta + b^\top\theta$ with
+//! $A = \lambda I + \Delta$: [FOLKLORE](super::folklore), [AIOLI](super::aioli), [VAW](super::vaw) and
+//! [GAF](super::gaf).
+//!
+//! An algorithm is a [`Surrogate`]: its parameters as they are in use, the forecast for a row, and what a
+//! round's label adds to $A$ and $b$. What is the same for all is here: rows that are prepared ahead, late
+//! labels, growth, merging, saving.
+
+use crate::algorithm::{About, Algorithm};
+use crate::bounds::Setting;
+use crate::example::{Batch, Features, Target};
+use crate::guarantee::{Guarantee, Promise, setting};
+use crate::kernel::second_order::{Lesson, SecondOrder};
+use crate::learner::{OnlineLearner, Predictor};
+use crate::merge::{self, Merge, MergeError};
+use crate::parallel::Workers;
+use crate::param::{ParamError, Params, Value};
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+/// A row as a surrogate sees it, with $q$ the number of [blocks](Surrogate::blocks).
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// $x$.
+    pub x: Features<'a>,
+    /// $(I \otimes x)^\top A^{-1} (I \otimes x)$, $q \times q$.
+    pub gram: &'a [f64],
+    /// $(I \otimes x)^\top A^{-1} b$, length $q$.
+    pub image: &'a [f64],
+    /// Rounds learnt so far.
+    pub round: u64,
+    /// Standard normals given from outside, see [`Prediction::normals`]; usually none.
+    pub normals: &'a [f64],
+}
+
+/// Sums over rounds, of which certificates are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// What losses and surrogates differ by.
+    pub slack: f64,
+    /// How much $A$ has grown, for surrogates that [measure](Surrogate::GROWTH) it.
+    pub growth: f64,
+}
+
+/// What distinguishes one learner with quadratic surrogates from another.
+///
+/// Matrices are column-major. `own` is the algorithm's part of a prediction's scratch, of
+/// [`scratch_len`](Surrogate::scratch_len) numbers, which is kept between forecast and label.
+pub trait Surrogate: Clone + Send + Sync {
+    /// The name under which $b$ is saved.
+    const VECTOR: &'static str;
+
+    /// The name under which [`Sums::growth`] is saved; `None`: it is not measured.
+    const GROWTH: Option<&'static str> = None;
+
+    /// $q$: how many blocks of `features` numbers $\theta$ has.
+    fn blocks(&self) -> usize;
+
+    /// How many scores and how many probabilities a forecast has.
+    fn outputs(&self) -> (usize, usize);
+
+    /// $\lambda > 0$.
+    fn regularization(&self) -> f64;
+
+    /// Numbers of scratch that belong to the algorithm.
+    fn scratch_len(&self) -> usize {
+        0
+    }
+
+    /// Numbers of room that [`Surrogate::learn`] takes.
+    fn work_len(&self) -> usize;
+
+    /// Writes the forecast for `row`, and to `own` what the label's lesson will need. Pure.
+    fn forecast(&self, row: Row<'_>, own: &mut [f64], scores: &mut [f64], probabilities: &mut [f64]);
+
+    /// Writes to `own` what [`Surrogate::forecast`] would have written, but for the scores that were played: `at`
+    /// was predicted in an earlier state, and `row` is as it is seen now.
+    fn renew(&self, _row: Row<'_>, _at: &Prediction, _own: &mut [f64]) {}
+
+    /// What the label `y` of a row adds to $b$ and to $A$, its loss expanded at the forecast `at` (or where the
+    /// algorithm says); `gram` is that of [`Row::gram`]. Adds to the `sums` too.
+    fn learn<'w>(
+        &self,
+        y: Target<'_>,
+        at: &Prediction,
+        own: &[f64],
+        gram: &[f64],
+        sums: &mut Sums,
+        work: &'w mut [f64],
+    ) -> Lesson<'w>;
+
+    /// Makes room for `classes`, at least as many as there are. Returns false, and changes nothing, if it cannot.
+    fn grow(&mut self, _classes: usize) -> bool {
+        false
+    }
+
+    /// Whatever else learning depends on, for [`State::tensors`].
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        Vec::new()
+    }
+
+    /// See [`OnlineLearner::guarantee`].
+    fn guarantee(_learner: &SecondOrderLearner<Self>) -> Option<Guarantee<'_>> {
+        None
+    }
+
+    /// See [`OnlineLearner::certificate`].
+    fn certificate(_learner: &SecondOrderLearner<Self>) -> Option<Promise> {
+        None
+    }
+}
+
+/// A [`Surrogate`] that the registry can make: it has parameters and a description.
+pub trait Described: Surrogate + 'static {
+    /// Its parameters, one of which is `regularization` $= \lambda$.
+    type Params: Params;
+
+    /// Its description.
+    const ABOUT: About;
+
+    /// The parameters as they are in use: computed and checked here, once.
+    ///
+    /// # Errors
+    /// Where a parameter is none that the algorithm can do with.
+    fn resolve(params: Self::Params, problem: &Problem, seed: u64) -> Result<Self, ParamError>;
+
+    /// The parameters in use.
+    fn params(&self) -> Self::Params;
+
+    /// The bound $R$ on the norm of rows that is in use.
+    fn radius(&self) -> f64;
+
+    /// The seed, for algorithms that draw.
+    fn seed(&self) -> u64 {
+        0
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct SecondOrderLearner<S> {
+    pub(super) surrogate: S,
+    pub(super) problem: Problem,
+    /// $A^{-1}$ and $b$.
+    pub(super) state: SecondOrder,
+    pub(super) sums: Sums,
+    rounds: u64,
+    /// Learners that were merged into this one, itself included: 1 if none were.
+    parts: u64,
+    /// The scratch of rounds whose prediction is outgrown.
+    spare: Vec<f64>,
+    /// Room for the update.
+    work: Vec<f64>,
+}
+
+impl<S: Surrogate> SecondOrderLearner<S> {
+    /// The learner for `problem` that has seen nothing.
+    pub fn start(surrogate: S, problem: Problem) -> Self {
+        let state = SecondOrder::new(surrogate.blocks(), problem.features, surrogate.regularization());
+        let mut learner = Self {
+            surrogate,
+            problem,
+            state,
+            sums: Sums::default(),
+            rounds: 0,
+            parts: 1,
+            spare: Vec::new(),
+            work: Vec::new(),
+        };
+        learner.make_room();
+        learner
+    }
+
+    fn make_room(&mut self) {
+        self.spare = vec![0.0; self.scratch_len()];
+        self.work = vec![0.0; self.surrogate.work_len()];
+    }
+
+    /// The algorithm's own scratch, and behind it the by-products of the state.
+    fn scratch_len(&self) -> usize {
+        self.surrogate.scratch_len() + self.state.scratch_len()
+    }
+
+    /// The theorem's `bound` in closed form on the rounds so far, for comparators within `norm`; or why there is none.
+    pub(super) fn closed_form(&self, norm: f64, bound: impl FnOnce(&Setting) -> Promise) -> Promise {
+        if self.parts > 1 {
+            return Err(merge::NO_CLOSED_FORM.to_owned());
+        }
+        bound(&setting(&self.problem, norm, self.rounds))
+    }
+}
+
+impl<S: Described> Algorithm for SecondOrderLearner<S> {
+    type Params = S::Params;
+
+    const ABOUT: About = S::ABOUT;
+
+    fn new(params: S::Params, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        let surrogate = S::resolve(params, &problem, seed)?;
+        let radius = Some(surrogate.radius());
+        Ok(Self::start(surrogate, Problem { radius, ..problem }))
+    }
+
+    fn params(&self) -> S::Params {
+        self.surrogate.params()
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        // A logit for every class but one; a real-valued target is one number too.
+        SecondOrder::numbers((problem.classes - 1).max(1), problem.features)
+    }
+
+    /// $A$, $b$, the sums and rounds add up.
+    fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
+        merge::by_statistics(parts, how)
+    }
+
+    fn statistics(&self) -> Result<Vec<f64>, MergeError> {
+        let growth = S::GROWTH.map(|_| self.sums.growth);
+        let counts = [self.rounds as f64, self.parts as f64];
+        merge::statistics(&self.state, [self.sums.slack].into_iter().chain(growth).chain(counts))
+    }
+
+    fn with_statistics(
+        &self,
+        sum: &[f64],
+        parts: usize,
+        how: Merge,
+        problem: Problem,
+    ) -> Result<Self, MergeError> {
+        let one = self.surrogate.regularization();
+        let mut params = self.params();
+        params.set("regularization", &Value::from(how.regularization(one, parts)))?;
+        let mut merged = Self::new(params, problem, self.surrogate.seed())?;
+        let number = if S::GROWTH.is_some() { 4 } else { 3 };
+        let sums = merge::restore(&mut merged.state, sum, number, parts, how, one)?;
+        merged.sums.slack = sums[0];
+        if S::GROWTH.is_some() {
+            merged.sums.growth = sums[1];
+        }
+        (merged.rounds, merged.parts) = (sums[number - 2] as u64, sums[number - 1] as u64);
+        Ok(merged)
+    }
+}
+
+impl<S: Surrogate> Predictor for SecondOrderLearner<S> {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    fn prediction(&self) -> Prediction {
+        let (scores, probabilities) = self.surrogate.outputs();
+        let mut prediction = Prediction::sized(scores, self.scratch_len());
+        prediction.probabilities.resize(probabilities, 0.0);
+        prediction
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let Prediction { scores, probabilities, scratch, stamp, normals, .. } = out;
+        let (own, rest) = scratch.split_at_mut(self.surrogate.scratch_len());
+        let seen = self.state.project(x, rest);
+        let row = Row { x, gram: seen.gram, image: seen.image, round: self.rounds, normals };
+        self.surrogate.forecast(row, own, scores, probabilities);
+        *stamp = Some(self.rounds);
+    }
+
+    fn predict_batch(
+        &self,
+        rows: &dyn Batch,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        self.state.project_batch(rows, |at, gram, image| {
+            let Prediction { scores, probabilities, scratch, stamp, normals, .. } = &mut *out;
+            let own = &mut scratch[..self.surrogate.scratch_len()];
+            let row = Row { x: rows.features(at), gram, image, round: self.rounds, normals };
+            self.surrogate.forecast(row, own, scores, probabilities);
+            *stamp = None;
+            each(at, out);
+        });
+    }
+}
+
+impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        let own = self.surrogate.scratch_len();
+        let mut spare = std::mem::take(&mut self.spare);
+        // Growing changes the layout of by-products, but not the number of rounds.
+        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
+        let by_products = if fresh && self.state.can_reuse(&at.scratch[own..]) {
+            &at.scratch
+        } else {
+            // A prediction from an earlier state keeps its scores; all else is computed anew.
+            let (own, rest) = spare.split_at_mut(own);
+            let seen = self.state.project(x, rest);
+            let row = Row { x, gram: seen.gram, image: seen.image, round: self.rounds, normals: &at.normals };
+            self.surrogate.renew(row, at, own);
+            &spare
+        };
+        let (own, rest) = by_products.split_at(own);
+        let gram = self.state.gram(rest);
+        let lesson = self.surrogate.learn(y, at, own, gram, &mut self.sums, &mut self.work);
+        self.state.absorb(x, rest, lesson);
+        self.rounds += 1;
+        self.spare = spare;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        S::guarantee(self)
+    }
+
+    fn lookahead(&self) -> usize {
+        self.state.lookahead()
+    }
+
+    fn prepare(&mut self, coming: &dyn Batch) {
+        self.state.prepare(coming);
+    }
+
+    fn set_workers(&mut self, workers: Workers) {
+        self.state.set_workers(workers);
+    }
+
+    /// New classes and features start at the regulariser, exactly as if they had been there with all-zero
+    /// features; parameters keep the values that they were made with (theory: extensions 2.1).
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let smaller = classes < self.problem.classes || features < self.problem.features;
+        if smaller || !self.surrogate.grow(classes) {
+            return false;
+        }
+        self.state.grow(self.surrogate.blocks(), features, self.surrogate.regularization());
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        self.make_room();
+        true
+    }
+
+    fn certificate(&self) -> Option<Promise> {
+        S::certificate(self)
+    }
+}
+
+impl<S: Surrogate> State for SecondOrderLearner<S> {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        let mut tensors = self.state.tensors(S::VECTOR);
+        tensors.push(Tensor::number("slack", &mut self.sums.slack));
+        tensors.extend(S::GROWTH.map(|name| Tensor::number(name, &mut self.sums.growth)));
+        tensors.push(Tensor::count("rounds", &mut self.rounds));
+        tensors.push(Tensor::count("parts", &mut self.parts));
+        tensors.extend(self.surrogate.tensors());
+        tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.state.is_consistent()
+    }
+}
