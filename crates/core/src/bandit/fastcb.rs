@@ -44,75 +44,27 @@
 //!
 //! $K$ forecasts of the oracle and one update.
 
-use std::fmt;
-
-use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use super::gaps::{GapLearner, GapRule, Setting};
+use super::oracle::Schedule;
+use crate::algorithm::{About, Forecast, Paper};
 use crate::bounds;
-use crate::example::Features;
-use crate::guarantee::Guarantee;
 use crate::kernel::inverse_gap;
-use crate::learner::{Accepts, BanditLearner, Classes};
-use crate::param::ParamError;
-use crate::prediction::{Decision, Reward};
-use crate::problem::Problem;
-use crate::state::{State, Tensor};
-
-use super::oracle::{Oracle, OracleParams, Schedule};
+use crate::learner::{Accepts, Classes};
+use crate::state::Tensor;
 
 /// See the [module](self).
-#[derive(Clone)]
-pub struct FastCb {
-    problem: Problem,
-    oracle: Oracle,
-    /// $\gamma_t$ of the round before.
-    gamma: f64,
+pub type FastCb = GapLearner<FastRule>;
+
+/// FastCB's probabilities and exploration scale.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FastRule {
     /// $\sum_t K_t \ell_t/\gamma_t$.
     loss_sum: f64,
     /// $\sum_t \ell_t$.
     losses: f64,
 }
 
-impl fmt::Debug for FastCb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FastCb")
-            .field("oracle", &self.oracle.name())
-            .field("gamma", &self.gamma)
-            .field("rounds", &self.oracle.rounds())
-            .finish_non_exhaustive()
-    }
-}
-
-impl FastCb {
-    /// $\gamma_t$ of the coming round.
-    pub fn gamma(&self) -> f64 {
-        let (k, t) = (self.problem.classes as f64, self.oracle.rounds() as f64 + 1.0);
-        let lost = self.losses.max(1.0);
-        let scheduled = match self.oracle.schedule() {
-            Schedule::Certificate => (0.5 * k * lost / self.oracle.regret()).sqrt().max(2.0 * k),
-            Schedule::Printed => (5.0 * k * lost / (14.0 * self.oracle.regret())).sqrt().max(10.0 * k),
-            Schedule::Root => (k * t).sqrt(),
-        };
-        self.gamma.max(self.oracle.factor() * scheduled).max(2.0 * k) // eq. (2)
-    }
-
-    fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) {
-        out.start(self.problem.classes, self.oracle.rounds() + 1);
-        let mut losses = std::mem::take(&mut out.forecast);
-        losses.resize(self.problem.classes, 0.0);
-        self.oracle.forecast(x, &mut out.work.0, &mut out.scores, &mut losses);
-        losses.iter_mut().for_each(|reward| *reward = 1.0 - *reward);
-        let best = inverse_gap::largest(&out.scores, offered);
-        inverse_gap::fast(&losses, best, offered, self.gamma(), &mut out.distribution); // eq. (1)
-        losses.clear();
-        out.forecast = losses;
-        out.offer(offered);
-        out.explores_around(best);
-    }
-}
-
-impl Algorithm for FastCb {
-    type Params = OracleParams;
-
+impl GapRule for FastRule {
     const ABOUT: About = About {
         name: "fastcb",
         summary: "SquareCB for small losses: explores the less, the surer the best label is",
@@ -124,99 +76,54 @@ impl Algorithm for FastCb {
         accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
     };
 
-    fn new(params: OracleParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
-        let oracle = Oracle::new(&params, &problem, seed)?;
-        Ok(Self { problem, oracle, gamma: 0.0, loss_sum: 0.0, losses: 0.0 })
-    }
-
-    fn params(&self) -> OracleParams {
-        self.oracle.params()
-    }
-
-    fn numbers(problem: &Problem) -> usize {
-        problem.features
-    }
-
-    fn numbers_for(params: &OracleParams, problem: &Problem) -> usize {
-        params.numbers(problem)
-    }
-}
-
-impl BanditLearner for FastCb {
-    fn problem(&self) -> &Problem {
-        &self.problem
-    }
-
-    fn predict(&self, x: Features<'_>, out: &mut Decision) {
-        self.decide(x, None, out);
-    }
-
-    fn predict_among(&self, x: Features<'_>, offered: &[u32], out: &mut Decision) -> bool {
-        self.decide(x, Some(offered), out);
-        true
-    }
-
-    fn takes_rewards(&self) -> bool {
-        self.oracle.takes_rewards()
-    }
-
-    fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
-        self.gamma = self.gamma();
-        let loss = 1.0 - reward.value();
-        self.loss_sum += taken.choices() as f64 * loss / self.gamma;
-        self.losses += loss;
-        self.oracle.learn(x, taken.label as usize, reward, &taken.work.0);
-    }
-
-    fn rounds(&self) -> u64 {
-        self.oracle.rounds()
-    }
-
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let known = (self.problem.classes, self.problem.features);
-        if classes < known.0 || features < known.1 || !self.oracle.grow(classes, features, &self.problem) {
-            return false;
+    fn scheduled(&self, Setting { schedule, labels: k, round: t, regret, .. }: Setting) -> f64 {
+        let lost = self.losses.max(1.0);
+        match schedule {
+            Schedule::Certificate => (0.5 * k * lost / regret).sqrt().max(2.0 * k), // eq. (2)
+            Schedule::Printed => (5.0 * k * lost / (14.0 * regret)).sqrt().max(10.0 * k),
+            Schedule::Root => (k * t).sqrt(),
         }
-        self.problem = Problem { classes, features, ..self.problem.clone() };
-        true
     }
 
-    /// (3), as long as no schedule without a theorem is used.
-    fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let bound = match self.oracle.schedule() {
-            Schedule::Root => Err("schedule = root has no theorem".to_owned()),
-            schedule => self.oracle.bound().map(|regret| {
-                let (k, t) = (self.problem.classes as f64, self.oracle.rounds() as f64);
-                let (steps, least) =
-                    if schedule == Schedule::Printed { (5.0 / 14.0, 10.0) } else { (0.5, 2.0) };
-                let most = (steps * k * t / self.oracle.least_regret()).sqrt().max(least * k);
-                let largest = (self.oracle.factor() * most).max(2.0 * k);
-                bounds::fastcb(self.loss_sum, self.gamma, largest, regret)
-            }),
-        };
-        Some(Guarantee::PolicyRegret { bound })
+    fn least(labels: f64) -> f64 {
+        2.0 * labels
     }
-}
 
-impl State for FastCb {
+    fn play(losses: &[f64], best: usize, offered: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
+        inverse_gap::fast(losses, best, offered, gamma, out); // eq. (1)
+    }
+
+    fn learn(&mut self, choices: f64, loss: f64, gamma: f64) {
+        self.loss_sum += choices * loss / gamma;
+        self.losses += loss;
+    }
+
+    /// Equation (3).
+    fn bound(&self, setting: Setting, gamma: f64, regret: f64) -> f64 {
+        let Setting { schedule, factor, labels: k, round: t, regret: least } = setting;
+        let (steps, fewest) = if schedule == Schedule::Printed { (5.0 / 14.0, 10.0) } else { (0.5, 2.0) };
+        let most = (steps * k * t / least).sqrt().max(fewest * k);
+        let largest = (factor * most).max(2.0 * k);
+        bounds::fastcb(self.loss_sum, gamma, largest, regret)
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let mut tensors = self.oracle.tensors();
-        tensors.push(Tensor::number("gamma", &mut self.gamma));
-        tensors.push(Tensor::number("loss_sum", &mut self.loss_sum));
-        tensors.push(Tensor::number("losses", &mut self.losses));
-        tensors
-    }
-
-    fn restored(&mut self) -> bool {
-        self.oracle.restored() && self.gamma >= 0.0
+        vec![Tensor::number("loss_sum", &mut self.loss_sum), Tensor::number("losses", &mut self.losses)]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::oracle::OracleParams;
     use super::*;
+    use crate::algorithm::Algorithm as _;
+    use crate::example::Features;
+    use crate::guarantee::Guarantee;
+    use crate::learner::BanditLearner as _;
     use crate::loss::logistic::sigmoid;
     use crate::param::{Params as _, Value, Values};
+    use crate::prediction::{Decision, Reward};
+    use crate::problem::Problem;
     use crate::testing::{assert_close, vector};
 
     /// K = 2, d = 1, AIOLI with B = R = 1: γ_1 = 2K = 4 and p = (½, ½). Label 0 is right at x = 1: nothing is lost, γ stays, and

@@ -9,11 +9,11 @@
 //!
 //! | learner | learns from wrong guesses | late feedback |
 //! |---|---|---|
-//! | `auto` with `mode = bandit` | yes | as if the row came when it is heard; exploration by the probabilities of the decision |
+//! | `auto` with `mode = bandit` | yes | as if the row came with its feedback; exploration by the probabilities of the decision |
 //! | `banditron` | yes | takes the row from the class that was greedy at the decision |
 //! | `confidit`, `confidit-diag` | yes | updates the class that was played |
 //! | `bandit-reduction` | no | explore coin, scores and forecast of the decision: as exact as the base learner's own |
-//! | `offers`, `squarecb`, `fastcb` | yes | as if the row came when it is heard |
+//! | `offers`, `squarecb`, `fastcb` | yes | as if the row came with its feedback |
 //! | `exp4` | yes | weighted by the probability of the decision; policies do not change |
 //! | `soba-reduction` | no | margin of the current weights against the class that was greedy at the decision |
 //! | `soba`, `soba-diag` | no | $\bar y$, $m$ and $z$ with the current weights; $\sum n m \ge 0$ stays true |
@@ -32,6 +32,7 @@ pub mod banditron;
 pub mod confidit;
 pub mod exp4;
 pub mod fastcb;
+pub mod gaps;
 pub mod gaptron;
 pub mod newtron;
 pub mod offers;

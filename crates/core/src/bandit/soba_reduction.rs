@@ -84,6 +84,8 @@ params! {
 pub struct SobaReduction {
     problem: Problem,
     params: SobaReductionParams,
+    /// $D$.
+    norm: f64,
     exploration: f64,
     loss_eta: f64,
     model: NewtonStep,
@@ -140,6 +142,7 @@ impl Algorithm for SobaReduction {
                 ons_regularization: Some(regularization),
                 horizon,
             },
+            norm,
             exploration,
             loss_eta,
             model: NewtonStep::new(k, d, regularization, rate, norm),
@@ -195,7 +198,7 @@ impl BanditLearner for SobaReduction {
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let norm = self.params.norm.expect("resolved");
+        let norm = self.norm;
         let theory = Self::new(
             SobaReductionParams { ons_rate: None, ons_regularization: None, ..self.params.clone() },
             self.problem.clone(),

@@ -118,23 +118,23 @@ impl Tree {
         if !(confidence > 0.0 && confidence <= 1.0) {
             return Err(ParamError::invalid("confidence", confidence.to_value(), "in (0, 1]"));
         }
+        let (grace, buffer) = (params.grace.unwrap_or(5), params.buffer.unwrap_or(32));
+        let tries = params.tries.unwrap_or((2 * features as u64).clamp(16, 64));
+        let memory = params.memory.unwrap_or(1 << 20);
         let params = TreeParams {
-            grace: Some(params.grace.unwrap_or(5)),
-            buffer: Some(params.buffer.unwrap_or(32)),
-            tries: Some(params.tries.unwrap_or((2 * features as u64).clamp(16, 64))),
+            grace: Some(grace),
+            buffer: Some(buffer),
+            tries: Some(tries),
             confidence: Some(confidence),
-            memory: Some(params.memory.unwrap_or(1 << 20)),
+            memory: Some(memory),
         };
-        let count = |name: &str, value: Option<u64>, least, most| {
-            between(name, value.expect("resolved"), least, most)
-        };
-        let memory = count("memory", params.memory, 1, 1 << 32)?;
+        let memory = between("memory", memory, 1, 1 << 32)?;
         let mut tree = Self {
             classes,
             features,
-            grace: count("grace", params.grace, 2, 1 << 32)?,
-            buffer: count("buffer", params.buffer, 2, 1024)?,
-            tries: count("tries", params.tries, 1, 1 << 20)?,
+            grace: between("grace", grace, 2, 1 << 32)?,
+            buffer: between("buffer", buffer, 2, 1024)?,
+            tries: between("tries", tries, 1, 1 << 20)?,
             doubt: -0.5 * confidence.ln(),
             capacity: memory / (features + 1 + classes),
             seed,

@@ -87,6 +87,8 @@ params! {
 pub struct Aggregating {
     problem: Problem,
     params: AggregatingParams,
+    /// $B$.
+    norm: f64,
     smoothing: f64,
     /// $\theta_j$, $d$ coordinates each.
     nodes: Vec<f64>,
@@ -185,6 +187,7 @@ impl Algorithm for Aggregating {
                 smoothing: Some(smoothing),
                 nodes: Some(nodes),
             },
+            norm,
             smoothing,
             spare: vec![0.0; 2 * log_weights.len()],
             nodes: places,
@@ -250,7 +253,7 @@ impl OnlineLearner for Aggregating {
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let norm = self.params.norm.expect("resolved");
+        let norm = self.norm;
         let bound = provided(self.smoothing == 0.0, "it needs smoothing = 0", || {
             bounds::aggregating_binary(&setting(&self.problem, norm, self.rounds))
         });

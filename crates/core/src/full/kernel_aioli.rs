@@ -119,6 +119,10 @@ params! {
 pub struct KernelAioli {
     params: KernelAioliParams,
     problem: Problem,
+    /// $B$.
+    norm: f64,
+    /// $R$.
+    radius: f64,
     kernel: Kernel,
     degree: i32,
     offset: f64,
@@ -242,7 +246,7 @@ impl KernelAioli {
 
     /// `promise`, if surrogates are lower bounds of the losses, and every round was learnt.
     fn promised(&self, promise: impl FnOnce() -> Promise) -> Promise {
-        let (norm, radius) = (self.params.norm.expect("resolved"), self.params.radius.expect("resolved"));
+        let (norm, radius) = (self.norm, self.radius);
         let largest = curvature::tight(curvature::euclidean_spread(norm, radius));
         curved(self.kappa, largest, || match (self.dropped, self.beyond_radius) {
             (0, 0) => promise(),
@@ -318,6 +322,8 @@ impl Algorithm for KernelAioli {
                 max_rounds: Some(max_rounds),
             },
             problem,
+            norm,
+            radius,
             kernel,
             degree: degree as i32,
             offset,
@@ -413,8 +419,7 @@ impl OnlineLearner for KernelAioli {
         };
         let row = Projection::read(scratch, self.problem.features, self.stored());
         self.rounds += 1;
-        let radius = self.params.radius.expect("resolved");
-        self.beyond_radius += u64::from(is_beyond(row.own, radius));
+        self.beyond_radius += u64::from(is_beyond(row.own, self.radius));
         if self.can_learn(row.own) && self.stored() < self.max_rounds {
             let s = at.scores[1] - at.scores[0];
             let p = [at.probabilities[0], at.probabilities[1]];
@@ -437,7 +442,7 @@ impl OnlineLearner for KernelAioli {
     /// The bound with the log-determinant of the stream's own kernel matrix. The comparator is one of the
     /// kernel's space.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let norm = self.params.norm.expect("resolved");
+        let norm = self.norm;
         let bound = self.promised(|| {
             if self.parts > 1 {
                 return Err(merge::NO_CLOSED_FORM.to_owned());
@@ -469,7 +474,7 @@ impl OnlineLearner for KernelAioli {
     fn certificate(&self) -> Option<Promise> {
         Some(self.promised(|| {
             let quadratic = (self.quadratic - dot(&self.projected, &self.projected)) / self.regularization;
-            let norm = self.params.norm.expect("resolved");
+            let norm = self.norm;
             Ok(aioli_certificate(self.regularization, norm * norm, self.slack, quadratic))
         }))
     }

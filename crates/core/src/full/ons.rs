@@ -81,36 +81,50 @@ params! {
     }
 }
 
-impl OnsParams {
-    /// Every `None` replaced by the theorem's choice, and everything checked.
-    pub(crate) fn resolve(self, problem: &Problem) -> Result<Self, ParamError> {
-        let radius = problem.resolve_radius(self.radius)?;
-        let norm = resolve_norm(self.norm, radius)?;
+/// [`OnsParams`] as they are in use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Resolved {
+    /// $B$.
+    pub norm: f64,
+    /// $R$.
+    pub radius: f64,
+    /// $\gamma_o$.
+    pub rate: f64,
+    /// $\varepsilon$.
+    pub regularization: f64,
+    pub projection: bool,
+}
+
+impl Resolved {
+    /// The theorem's choice for what is `None`, and everything checked.
+    pub(super) fn new(params: OnsParams, problem: &Problem) -> Result<Self, ParamError> {
+        let radius = problem.resolve_radius(params.radius)?;
+        let norm = resolve_norm(params.norm, radius)?;
         let gradient_diameter = std::f64::consts::SQRT_2 * radius * 2.0 * norm;
         let concavity = (-frobenius_spread(norm, radius)).exp() / (problem.classes - 1) as f64;
         let theory = 0.5 * (0.25 / gradient_diameter).min(concavity);
-        let rate = positive("rate", self.rate.unwrap_or(theory))?;
+        let rate = positive("rate", params.rate.unwrap_or(theory))?;
         let default = (2.0 * rate * norm).powi(-2);
-        let regularization = positive("regularization", self.regularization.unwrap_or(default))?;
-        Ok(Self {
-            norm: Some(norm),
-            radius: Some(radius),
-            rate: Some(rate),
-            regularization: Some(regularization),
-            projection: Some(self.projection.unwrap_or(true)),
-        })
+        let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
+        Ok(Self { norm, radius, rate, regularization, projection: params.projection.unwrap_or(true) })
+    }
+
+    pub(super) fn params(self) -> OnsParams {
+        OnsParams {
+            norm: Some(self.norm),
+            radius: Some(self.radius),
+            rate: Some(self.rate),
+            regularization: Some(self.regularization),
+            projection: Some(self.projection),
+        }
     }
 }
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Ons {
-    params: OnsParams,
+    resolved: Resolved,
     problem: Problem,
-    norm: f64,
-    /// $\varepsilon$.
-    regularization: f64,
-    projection: bool,
     basis: LogitBasis,
     /// $A^{-1}$ and the weights.
     model: NewtonStep,
@@ -148,19 +162,14 @@ impl Algorithm for Ons {
 
     fn new(params: OnsParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (q, d) = (problem.classes - 1, problem.features);
-        let params = params.resolve(&problem)?;
-        let regularization = params.regularization.expect("resolved");
-        let (norm, rate) = (params.norm.expect("resolved"), params.rate.expect("resolved"));
-        let projection = params.projection.expect("resolved");
-        let radius = if projection { norm } else { f64::INFINITY };
+        let resolved = Resolved::new(params, &problem)?;
+        let Resolved { norm, radius, rate, regularization, projection } = resolved;
+        let ball = if projection { norm } else { f64::INFINITY };
         let mut learner = Self {
-            norm,
-            regularization,
-            projection,
-            problem: Problem { radius: params.radius, ..problem },
-            params,
+            resolved,
+            problem: Problem { radius: Some(radius), ..problem },
             basis: LogitBasis::new(q + 1),
-            model: NewtonStep::new(q, d, regularization, rate, radius),
+            model: NewtonStep::new(q, d, regularization, rate, ball),
             rounds: 0,
             work: Vec::new(),
         };
@@ -169,7 +178,7 @@ impl Algorithm for Ons {
     }
 
     fn params(&self) -> OnsParams {
-        self.params.clone()
+        self.resolved.params()
     }
 
     fn numbers(problem: &Problem) -> usize {
@@ -219,16 +228,14 @@ impl OnlineLearner for Ons {
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let defaults =
-            OnsParams { norm: Some(self.norm), radius: self.params.radius, ..OnsParams::default() };
-        let theorem = defaults.resolve(&self.problem).expect("the norm and radius in use are valid");
-        let holds = self.projection
-            && self.params.rate == theorem.rate
-            && self.params.regularization == theorem.regularization;
+        let Resolved { norm, radius, .. } = self.resolved;
+        let defaults = OnsParams::new().norm(norm).radius(radius);
+        let theorem = Resolved::new(defaults, &self.problem).expect("the norm and radius in use are valid");
         let why = "it needs the default rate and regularization, and the projection";
-        let bound =
-            provided(holds, why, || bounds::ons(&setting(&self.problem, self.norm, self.rounds.max(2))));
-        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm: self.norm, bound })
+        let bound = provided(self.resolved == theorem, why, || {
+            bounds::ons(&setting(&self.problem, norm, self.rounds.max(2)))
+        });
+        Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 
     fn lookahead(&self) -> usize {
@@ -244,7 +251,7 @@ impl OnlineLearner for Ons {
         if classes < k || features < d {
             return false;
         }
-        self.model.grow(classes - 1, features, self.regularization);
+        self.model.grow(classes - 1, features, self.resolved.regularization);
         self.basis = LogitBasis::new(classes);
         self.problem = Problem { classes, features, ..self.problem.clone() };
         self.make_room();
@@ -281,8 +288,8 @@ mod tests {
         let params = ons(OnsParams { norm: Some(1.0), ..Default::default() }, 3, 2).params();
         // G = √2, D = 2: 1/(4GD) = 0.0884, α = e^{-√2}/2 = 0.1216.
         let rate = 0.5 / (8.0 * 2f64.sqrt());
-        assert_close(params.rate.expect("resolved"), rate, 1e-15, "rate");
-        assert_close(params.regularization.expect("resolved"), 0.25 / (rate * rate), 1e-15, "regularization");
+        assert_close(params.rate.expect("in use"), rate, 1e-15, "rate");
+        assert_close(params.regularization.expect("in use"), 0.25 / (rate * rate), 1e-15, "regularization");
         assert_eq!(params.projection, Some(true));
     }
 

@@ -30,7 +30,7 @@
 //! $O(K\ \mathrm{nnz}(x))$ for `predict` and `update`, $O(Kd)$ for a projection that is active; memory $2Kd$
 //! numbers.
 
-use super::ons::OnsParams;
+use super::ons::{OnsParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
 use crate::kernel::ball;
@@ -49,14 +49,8 @@ const REFRESH: u64 = 1 << 16;
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct OnsDiag {
-    params: OnsParams,
+    resolved: Resolved,
     problem: Problem,
-    norm: f64,
-    /// $\gamma_o$.
-    rate: f64,
-    /// $\varepsilon$.
-    regularization: f64,
-    projection: bool,
     weights: Vec<f64>,
     diagonal: Vec<f64>,
     /// $\lVert W \rVert_F^2$.
@@ -81,17 +75,12 @@ impl Algorithm for OnsDiag {
 
     fn new(params: OnsParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let params = params.resolve(&problem)?;
-        let regularization = params.regularization.expect("resolved");
+        let resolved = Resolved::new(params, &problem)?;
         Ok(Self {
-            norm: params.norm.expect("resolved"),
-            rate: params.rate.expect("resolved"),
-            regularization,
-            projection: params.projection.expect("resolved"),
-            problem: Problem { radius: params.radius, ..problem },
-            params,
+            resolved,
+            problem: Problem { radius: Some(resolved.radius), ..problem },
             weights: vec![0.0; k * d],
-            diagonal: vec![regularization; k * d],
+            diagonal: vec![resolved.regularization; k * d],
             norm_squared: 0.0,
             rounds: 0,
             residual: vec![0.0; k],
@@ -99,7 +88,7 @@ impl Algorithm for OnsDiag {
     }
 
     fn params(&self) -> OnsParams {
-        self.params.clone()
+        self.resolved.params()
     }
 
     fn numbers(problem: &Problem) -> usize {
@@ -128,7 +117,7 @@ impl Predictor for OnsDiag {
 
 impl OnlineLearner for OnsDiag {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let k = self.problem.classes;
+        let (k, Resolved { norm, rate, projection, .. }) = (self.problem.classes, self.resolved);
         self.residual.copy_from_slice(&at.probabilities);
         y.truth.subtract_from(&mut self.residual);
         for (i, value) in x.iter() {
@@ -137,7 +126,7 @@ impl OnlineLearner for OnsDiag {
                 let g = r * value;
                 *a += y.weight * (g * g);
                 let before = *w;
-                *w -= y.weight / self.rate * (g / *a); // eq. (2)
+                *w -= y.weight / rate * (g / *a); // eq. (2)
                 self.norm_squared += (*w - before) * (*w + before);
             }
         }
@@ -145,8 +134,8 @@ impl OnlineLearner for OnsDiag {
         if self.rounds.is_multiple_of(REFRESH) {
             self.norm_squared = dot(&self.weights, &self.weights);
         }
-        if self.projection && self.norm_squared > self.norm * self.norm {
-            ball::project_diagonal(&mut self.weights, &self.diagonal, self.norm); // eq. (3)
+        if projection && self.norm_squared > norm * norm {
+            ball::project_diagonal(&mut self.weights, &self.diagonal, norm); // eq. (3)
             self.norm_squared = dot(&self.weights, &self.weights);
         }
     }
@@ -168,7 +157,7 @@ impl OnlineLearner for OnsDiag {
             new
         };
         self.weights = widen(&self.weights, 0.0);
-        self.diagonal = widen(&self.diagonal, self.regularization);
+        self.diagonal = widen(&self.diagonal, self.resolved.regularization);
         self.residual = vec![0.0; classes];
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true

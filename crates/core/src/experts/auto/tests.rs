@@ -150,7 +150,7 @@ fn the_budget_is_kept_and_survives_saving() {
     losses(&mut learner, 2047, noisy);
     assert_eq!(learner.params().members.map(|lineup| lineup.to_value()), Some(Value::from(members)));
     losses(&mut learner, 6145, noisy);
-    let left = learner.params().members.map(|lineup| lineup.to_value().to_string()).expect("resolved");
+    let left = learner.params().members.map(|lineup| lineup.to_value().to_string()).expect("in use");
     assert!(left.contains("-shared@100000"), "{left}");
     let file = Archive::of(&mut learner);
     let mut loaded = file.model().expect("just saved");

@@ -18,7 +18,7 @@ fn parameters_are_checked_and_resolved() {
     let params = gaf(GafParams { norm: Some(3.0), ..Default::default() }, 3, 2, 0).params();
     assert_eq!((params.samples, params.smoothing), (None, Some(0.0)));
     assert_eq!(params.regularization, Some(192.0));
-    assert_close(params.curvature.expect("resolved"), 1.0 / (0.5 * 3f64.ln() + 4.0), 1e-15, "beta");
+    assert_close(params.curvature.expect("in use"), 1.0 / (0.5 * 3f64.ln() + 4.0), 1e-15, "beta");
     let params = gaf(GafParams::default(), 4, 2, 0).params();
     assert_eq!((params.samples, params.smoothing), (Some(100), Some(1e-3)));
 }
