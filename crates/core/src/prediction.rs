@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::example::Label;
+use crate::kernel::second_order::PreparedRow;
 
 /// No probability counts as less than this in logarithms.
 pub(crate) const LEAST_PROBABILITY: f64 = 1e-300;
@@ -30,6 +31,9 @@ pub struct Prediction {
     /// Which state of the learner the scratch was computed with, see [`Prediction::stamp`].
     #[serde(skip)]
     pub(crate) stamp: Option<u64>,
+    /// Where the scratch of learners with a second-order state comes from.
+    #[serde(skip)]
+    pub(crate) prepared: Option<PreparedRow>,
     /// By-products that `update` cannot recompute from the scores: they are kept while feedback is late.
     pub(crate) kept: Vec<f64>,
     /// The same for classes, nodes of trees and the like.
@@ -49,6 +53,7 @@ impl Prediction {
             normals: Vec::new(),
             scratch: vec![0.0; scratch],
             stamp: None,
+            prepared: None,
             kept: Vec::new(),
             indices: Vec::new(),
             members: Vec::new(),

@@ -257,12 +257,12 @@ impl<S: Surrogate> Predictor for SecondOrderLearner<S> {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let Prediction { scores, probabilities, scratch, stamp, normals, .. } = out;
+        let Prediction { scores, probabilities, scratch, stamp, prepared, normals, .. } = out;
         let (own, rest) = scratch.split_at_mut(self.surrogate.scratch_len());
         let seen = self.state.project(x, rest);
         let row = Row { x, gram: seen.gram, image: seen.image, round: self.rounds, normals };
         self.surrogate.forecast(row, own, scores, probabilities);
-        *stamp = Some(self.rounds);
+        (*stamp, *prepared) = (Some(self.rounds), seen.prepared);
     }
 
     fn predict_batch(
@@ -288,20 +288,21 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         let mut spare = std::mem::take(&mut self.spare);
         // Growing changes the layout of by-products, but not the number of rounds.
         let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
-        let by_products = if fresh && self.state.can_reuse(&at.scratch[own..]) {
-            &at.scratch
+        let (by_products, prepared) = if fresh && self.state.can_reuse(at.prepared) {
+            (&at.scratch, at.prepared)
         } else {
             // A prediction from an earlier state keeps its scores; all else is computed anew.
             let (own, rest) = spare.split_at_mut(own);
             let seen = self.state.project(x, rest);
             let row = Row { x, gram: seen.gram, image: seen.image, round: self.rounds, normals: &at.normals };
+            let prepared = seen.prepared;
             self.surrogate.renew(row, at, own);
-            &spare
+            (&spare, prepared)
         };
         let (own, rest) = by_products.split_at(own);
         let gram = self.state.gram(rest);
         let lesson = self.surrogate.learn(y, at, own, gram, &mut self.sums, &mut self.work);
-        self.state.absorb(x, rest, lesson);
+        self.state.absorb(x, rest, prepared, lesson);
         self.rounds += 1;
         self.spare = spare;
     }

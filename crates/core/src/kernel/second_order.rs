@@ -18,7 +18,6 @@ use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
 use super::vector::{dot, take};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
-use crate::prediction::Prediction;
 use crate::state::Tensor;
 
 /// See the [module](self).
@@ -33,8 +32,14 @@ pub struct SecondOrder {
     block: GramBlock,
 }
 
-/// Where the by-products of a projection come from, kept with them in two numbers.
-const TAG: usize = 2;
+/// A row of a block that was prepared: where by-products come from that were not computed from the inverse itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreparedRow {
+    /// The block, by its number among all of this learner.
+    block: u64,
+    /// The row's place in it.
+    at: usize,
+}
 
 /// By-products of a row, see [`SecondOrder::project`].
 pub struct Projection<'a> {
@@ -42,6 +47,8 @@ pub struct Projection<'a> {
     pub gram: &'a mut [f64],
     /// $h$, length $q$ for every vector.
     pub image: &'a mut [f64],
+    /// To be kept with the by-products.
+    pub prepared: Option<PreparedRow>,
 }
 
 /// What a round teaches, see [`SecondOrder::absorb`].
@@ -83,7 +90,7 @@ impl SecondOrder {
 
     fn kept(&self) -> usize {
         let (n, q) = (self.inverse.side(), self.inverse.blocks());
-        TAG + q * q + self.vectors * q + n * q
+        q * q + self.vectors * q + n * q
     }
 
     /// How many numbers of scratch [`SecondOrder::project`] takes.
@@ -102,13 +109,14 @@ impl SecondOrder {
     pub fn project<'a>(&self, x: Features<'_>, scratch: &'a mut [f64]) -> Projection<'a> {
         let (n, q) = (self.inverse.side(), self.inverse.blocks());
         let rest = &mut { scratch };
-        let (tag, gram) = (take(rest, TAG), take(rest, q * q));
-        let (image, y) = (take(rest, self.vectors * q), take(rest, n * q));
+        let (gram, image) = (take(rest, q * q), take(rest, self.vectors * q));
+        let y = take(rest, n * q);
         let rest = std::mem::take(rest);
+        let mut prepared = None;
         match self.inverse.find(x).filter(|_| self.block.is_live()) {
             Some(at) => {
                 self.block.project(at, self.inverse.next(), gram, image);
-                tag.copy_from_slice(&[self.block.serial(), at as f64]);
+                prepared = Some(PreparedRow { block: self.block.serial(), at });
             }
             None => {
                 self.inverse.columns(x, y, rest);
@@ -119,13 +127,13 @@ impl SecondOrder {
                 let b = columns(&self.b, n, self.vectors);
                 let image = columns_mut(image, q, self.vectors);
                 product(image, Store::Replace, 1.0, columns(y, n, q).transpose(), b);
-                tag.fill(0.0);
             }
         }
         if !is_semidefinite(gram, self.sharpness, &mut rest[..q * q]) {
-            [tag, &mut *gram, &mut *image, y].into_iter().for_each(|part| part.fill(0.0));
+            [&mut *gram, &mut *image, y].into_iter().for_each(|part| part.fill(0.0));
+            prepared = None;
         }
-        Projection { gram, image }
+        Projection { gram, image, prepared }
     }
 
     /// Numbers that [`SecondOrder::project_many`] writes for a row.
@@ -210,48 +218,36 @@ impl SecondOrder {
     /// $N$ among the by-products of [`SecondOrder::project`].
     pub fn gram<'a>(&self, by_products: &'a [f64]) -> &'a [f64] {
         let q = self.inverse.blocks();
-        &by_products[TAG..TAG + q * q]
+        &by_products[..q * q]
     }
 
     /// Whether by-products of [`SecondOrder::project`], since which nothing was learnt, can be given to
     /// [`SecondOrder::absorb`]: not if other rows were prepared in between.
-    pub fn can_reuse(&self, by_products: &[f64]) -> bool {
-        by_products[0] == 0.0 || (self.block.is_live() && by_products[0] == self.block.serial())
-    }
-
-    /// By-products of `x` for [`SecondOrder::absorb`] after `rounds` rounds: those in the scratch of the
-    /// prediction `at`, or new ones in `spare`, of [`SecondOrder::scratch_len`], if it is outgrown.
-    pub fn by_products<'a>(
-        &self,
-        x: Features<'_>,
-        at: &'a Prediction,
-        rounds: u64,
-        spare: &'a mut [f64],
-    ) -> &'a [f64] {
-        // Growing changes the layout of by-products, but not the number of rounds.
-        let fresh = at.is_fresh(rounds) && at.scratch.len() == spare.len();
-        if fresh && self.can_reuse(&at.scratch) {
-            return &at.scratch;
-        }
-        self.project(x, spare);
-        spare
+    pub fn can_reuse(&self, prepared: Option<PreparedRow>) -> bool {
+        prepared.is_none_or(|row| self.block.is_live() && row.block == self.block.serial())
     }
 
     /// Learns the `lesson` of the row `x`, whose by-products [`SecondOrder::project`] left at the head of
-    /// `by_products`.
-    pub fn absorb(&mut self, x: Features<'_>, by_products: &[f64], lesson: Lesson<'_>) {
+    /// `by_products`, with where they come from.
+    pub fn absorb(
+        &mut self,
+        x: Features<'_>,
+        by_products: &[f64],
+        prepared: Option<PreparedRow>,
+        lesson: Lesson<'_>,
+    ) {
         let (n, q, d) = (self.inverse.side(), self.inverse.blocks(), self.inverse.features());
-        let (tag, rest) = by_products[..self.kept()].split_at(TAG);
+        let (gram, rest) = by_products[..self.kept()].split_at(q * q);
+        let (image, y) = rest.split_at(self.vectors * q);
         for (b, c) in self.b.chunks_exact_mut(d).zip(lesson.coefficients) {
             x.add_to(*c, b);
         }
-        if tag[0] > 0.0 {
-            let (at, (gram, rest)) = (tag[1] as usize, rest.split_at(q * q));
-            self.block.absorb(at, self.inverse.next(), gram, &rest[..self.vectors * q], lesson);
+        if let Some(PreparedRow { at, .. }) = prepared {
+            self.block.absorb(at, self.inverse.next(), gram, image, lesson);
             self.inverse.expect(at + 1);
         } else {
             self.settle();
-            self.inverse.downdate(&rest[q * q + self.vectors * q..][..n * q], lesson.mix);
+            self.inverse.downdate(&y[..n * q], lesson.mix);
         }
     }
 

@@ -21,7 +21,7 @@ use crate::kernel::basis::LogitBasis;
 use crate::kernel::diagonal_fixed_point;
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
-use crate::kernel::second_order::{Lesson, SecondOrder};
+use crate::kernel::second_order::{Lesson, PreparedRow, SecondOrder};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
 use crate::parallel::Workers;
@@ -149,11 +149,11 @@ impl Family {
         self.ahead = vec![0.0; self.state.lookahead() * self.room()];
     }
 
-    /// Writes the expanded row and the state's by-products of it to the head of `scratch`.
-    fn project(&self, x: Features<'_>, scratch: &mut [f64]) {
+    /// Writes the expanded row and the state's by-products of it to the head of `scratch`, and returns where these come from.
+    fn project(&self, x: Features<'_>, scratch: &mut [f64]) -> Option<PreparedRow> {
         let (row, rest) = scratch.split_at_mut(self.room());
         let x = self.expansion.apply(x, row);
-        self.state.project(x, rest);
+        self.state.project(x, rest).prepared
     }
 
     /// The forecasts with one matrix of all classes. $\tilde A = N/(2\gamma)$, and $z = g - \tilde A \sigma(z)$ with
@@ -249,11 +249,12 @@ impl Member for Family {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let Prediction { scratch, stamp, members, .. } = out;
+        let Prediction { scratch, stamp, prepared, members, .. } = out;
         let (row, rest) = scratch.split_at_mut(self.room());
         let (by_products, rest) = rest.split_at_mut(self.state.scratch_len());
         let x = self.expansion.apply(x, row);
         let projection = self.state.project(x, by_products);
+        *prepared = projection.prepared;
         if self.shared {
             self.forecast_shared(projection.gram[0], projection.image, rest, members);
         } else {
@@ -294,11 +295,11 @@ impl Member for Family {
         let (k, room) = (self.classes, self.room());
         let (mut spare, mut work) = (std::mem::take(&mut self.spare), std::mem::take(&mut self.work));
         let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
-        let scratch = if fresh && self.state.can_reuse(&at.scratch[room..]) {
-            &at.scratch
+        let (scratch, prepared) = if fresh && self.state.can_reuse(at.prepared) {
+            (&at.scratch, at.prepared)
         } else {
-            self.project(x, &mut spare);
-            &spare
+            let prepared = self.project(x, &mut spare);
+            (&spare, prepared)
         };
         let (row, by_products) = scratch.split_at(room);
         let x = if row.is_empty() { x } else { Features::Dense(row) };
@@ -316,7 +317,7 @@ impl Member for Family {
         } else {
             self.mix(p, y.weight, gram, rest, mix);
         }
-        self.state.absorb(x, by_products, Lesson { coefficients, mix });
+        self.state.absorb(x, by_products, prepared, Lesson { coefficients, mix });
         self.rounds += 1;
         (self.spare, self.work) = (spare, work);
         if self.forgetting > 0.0 && self.rounds.is_multiple_of(EVERY) {

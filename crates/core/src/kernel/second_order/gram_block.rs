@@ -52,9 +52,9 @@ impl GramBlock {
         self.live
     }
 
-    /// A number > 0 that no other block of this learner has.
-    pub(super) fn serial(&self) -> f64 {
-        self.serial as f64
+    /// A number that no other block of this learner has.
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
     }
 
     /// Ends the block; returns whether it was live.

@@ -2,6 +2,9 @@ use super::*;
 use crate::rng::{Rng, Uniforms};
 use proptest::prelude::*;
 
+/// By-products of a row, and where they come from.
+type Seen = (Vec<f64>, Option<PreparedRow>);
+
 /// A state that looks ahead, and one that never does.
 struct Both {
     ahead: SecondOrder,
@@ -15,31 +18,31 @@ impl Both {
     }
 
     /// $N$ and $h$ of both, which must agree.
-    fn project(&self, x: &[f64]) -> [Vec<f64>; 2] {
+    fn project(&self, x: &[f64]) -> [Seen; 2] {
         let scratches = [&self.ahead, &self.plain].map(|state| {
             let mut scratch = vec![f64::NAN; state.scratch_len()];
-            state.project(Features::Dense(x), &mut scratch);
-            scratch
+            let prepared = state.project(Features::Dense(x), &mut scratch).prepared;
+            (scratch, prepared)
         });
         let kept = self.q * self.q + self.q;
-        let scale =
-            1.0 + scratches[1][TAG..][..kept].iter().fold(0.0, |max: f64, entry| max.max(entry.abs()));
-        for (ahead, plain) in scratches[0].iter().zip(&scratches[1]).skip(TAG).take(kept) {
+        let [ahead, plain] = [0, 1].map(|of: usize| &scratches[of].0[..kept]);
+        let scale = 1.0 + plain.iter().fold(0.0, |max: f64, entry| max.max(entry.abs()));
+        for (ahead, plain) in ahead.iter().zip(plain) {
             assert!((ahead - plain).abs() <= 1e-9 * scale, "{ahead} and {plain}");
         }
         scratches
     }
 
-    fn absorb(&mut self, x: &[f64], scratches: &[Vec<f64>; 2], rng: &mut Rng) {
+    fn absorb(&mut self, x: &[f64], seen: &[Seen; 2], rng: &mut Rng) {
         let (q, x) = (self.q, Features::Dense(x));
-        let trace: f64 = self.plain.gram(&scratches[1]).iter().step_by(q + 1).sum();
+        let trace: f64 = self.plain.gram(&seen[1].0).iter().step_by(q + 1).sum();
         // MMᵀ ⪯ (N + I/2)^{-1} leaves A^{-1} positive definite.
         let scale = (0.5 / (0.5 + trace)).sqrt() / q as f64;
         let mix: Vec<f64> = (0..q * q).map(|_| scale * (2.0 * rng.uniform() - 1.0)).collect();
         let coefficients: Vec<f64> = (0..q).map(|_| rng.normal()).collect();
-        for (state, scratch) in [(&mut self.ahead, &scratches[0]), (&mut self.plain, &scratches[1])] {
-            assert!(state.can_reuse(scratch));
-            state.absorb(x, scratch, Lesson { coefficients: &coefficients, mix: &mix });
+        for (state, (scratch, prepared)) in [(&mut self.ahead, &seen[0]), (&mut self.plain, &seen[1])] {
+            assert!(state.can_reuse(*prepared));
+            state.absorb(x, scratch, *prepared, Lesson { coefficients: &coefficients, mix: &mix });
         }
     }
 }
@@ -107,17 +110,17 @@ fn prepared_rows_are_learnt_in_the_block() {
     both.ahead.prepare(&announced.as_slice());
     for (at, x) in rows.iter().enumerate() {
         let scratches = both.project(x);
-        assert_eq!(scratches[0][..TAG], [1.0, at as f64]);
+        assert_eq!(scratches[0].1, Some(PreparedRow { block: 1, at }));
         both.absorb(x, &scratches, &mut rng);
     }
     assert!(both.ahead.block.is_live());
     // A row that was not announced, or by-products from before others were prepared.
     let scratches = both.project(&rows[0]);
-    assert_eq!(scratches[0][..TAG], [0.0, 0.0]);
+    assert_eq!(scratches[0].1, None);
     both.ahead.prepare(&announced.as_slice());
     let scratches = both.project(&rows[0]);
     both.ahead.prepare(&announced.as_slice());
-    assert!(!both.ahead.can_reuse(&scratches[0]));
+    assert!(!both.ahead.can_reuse(scratches[0].1));
 }
 
 /// With everything that flushes and look-ahead need: at most a quarter on top of $n^2$ numbers, where $n$ is
