@@ -85,7 +85,7 @@ fn environment(python: &str) -> Result<Option<PathBuf>, String> {
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         command
     };
-    // The first download tells whether there is an index; whatever fails after it is a failure. Groups need a
+    // The first download shows whether there is an index; whatever fails after it is a failure. Groups need a
     // new pip.
     if run(pip().args(["--upgrade", "pip", "--retries", "1", "--timeout", "10"])).is_err() {
         return Ok(None);

@@ -28,7 +28,7 @@ fn main() {
     }
 }
 
-/// Seconds that this thread has computed for, where the system tells; else the time of day. A loaded machine
+/// Seconds that this thread has computed for, where the system reports it; else the time of day. A loaded machine
 /// changes the first only by its caches.
 struct Clock(Instant);
 

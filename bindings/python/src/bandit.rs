@@ -39,7 +39,7 @@ use crate::values;
 /// The text of a model file that says how decisions go on.
 const GOING_ON: &str = "going_on";
 
-/// A learner that is told whether the label that it played was right.
+/// A learner of bandit feedback: whether the label that it played was right.
 #[pyclass(frozen, module = "noregret._core")]
 pub(crate) struct Bandit {
     inner: Shared<Inner>,
@@ -177,7 +177,7 @@ impl Inner {
         oldest.map_or(Ok(()), |id| self.hear(&id, Verdict::Never).map(drop))
     }
 
-    /// Learns what was heard of a decision. Returns whether it waited.
+    /// Learns the feedback of a decision. Returns whether it waited.
     fn hear(&mut self, id: &str, verdict: Verdict) -> Done<bool> {
         if !self.pending.contains(id) {
             return Ok(false);
@@ -278,7 +278,7 @@ impl Bandit {
         Ok(Self { inner: Shared::new(inner) })
     }
 
-    /// Begins a log of all decisions and what is heard of them.
+    /// Begins a log of all decisions and their feedback.
     fn begin_log(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         Ok(self.inner.write(py, |inner| -> Done<()> {
             if let Some(log) = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner) {
@@ -367,7 +367,7 @@ impl Bandit {
         self.hear(py, id, Verdict::of_log(Some(reward)).map_err(Failure::Value)?)
     }
 
-    /// What somebody should hear before labels are played, if anything.
+    /// A warning to show before labels are played, if there is a reason for one.
     fn warning(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.inner.read(py, |inner| noregret_stream::run::bandit::warning(inner.learner.as_ref()))
     }
@@ -401,7 +401,7 @@ impl Bandit {
         PyArray1::from_vec(py, out).reshape([rows.len(), width])
     }
 
-    /// Plays labelled rows in order, and tells the learner no more than right or wrong.
+    /// Plays labelled rows in order, and reveals no more than right or wrong.
     #[pyo3(signature = (rows, targets, *, seed=0, keep=false))]
     fn run<'py>(
         &self,

@@ -170,7 +170,7 @@ impl Failure {
     }
 }
 
-/// A path that readers can take: they tell standard input and formats by its text.
+/// A path that readers can take: its text says standard input and formats.
 pub(crate) fn text_of(path: &Path) -> Done<&str> {
     match path.to_str() {
         Some("-") => Err(Failure::Value("-: must be the path of a file".to_owned())),

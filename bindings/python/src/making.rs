@@ -12,7 +12,7 @@ use noregret_stream::{Columns, Format, Schema};
 
 use crate::error::{Done, Failure};
 
-/// What is told of a stream when a learner is made.
+/// What is given of a stream when a learner is made.
 pub(crate) struct Facts {
     pub(crate) classes: usize,
     /// Columns of the data, without the intercept.

@@ -133,7 +133,7 @@ pub(crate) struct GenerateArgs {
     /// A parameter of the stream
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Where to write; the ending tells format and compression, as in rows.csv.gz
+    /// Where to write; the ending selects format and compression, as in rows.csv.gz
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) output: String,
     /// Format: libsvm, vw, csv, ndjson or parquet [default: by the ending, or libsvm]

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// What a learner is told of a round: the label, or whether the label that it played was right.
+/// What is revealed to a learner after a round: the label, or whether the label that it played was right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FeedbackChoice {
     Full,

@@ -11,7 +11,7 @@ struct Named {
     /// What the command line calls it.
     role: &'static str,
     path: PathBuf,
-    /// What it can be told from others by; none of what is no file that keeps its content.
+    /// What identifies the file, whatever its path; `None` for pipes and devices.
     place: Option<Place>,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Run {
     pub(crate) seed: u64,
     /// Which encoder of the feed made its examples.
     pub(crate) encoder: usize,
-    /// Whether it heard only right or wrong.
+    /// Whether it learnt from bandit feedback.
     pub(crate) bandit: bool,
     /// The parameters in use.
     pub(crate) values: Values,
@@ -127,7 +127,7 @@ pub(crate) fn run_all(
             _ => "all of these see".to_owned(),
         };
         return Err(Failure::usage(format!(
-            "--exploration-floor: is for learners that hear right or wrong; {who} the label"
+            "--exploration-floor: is for learners of bandit feedback; {who} the label"
         )));
     }
     let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
@@ -235,7 +235,7 @@ impl Comparison {
         self.runs.iter().filter(move |run| run.candidate == candidate)
     }
 
-    /// Error rates of those who guess: always the commonest class, and any class with equal chance. `None` for a
+    /// Error rates of guessing: always the commonest class, and any class with equal chance. `None` for a
     /// real-valued target.
     pub(crate) fn guessing(&self) -> Option<(f64, f64)> {
         let run = &self.runs[0];

@@ -23,7 +23,7 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// The values that tell it from other candidates of its learner.
+    /// The values that distinguish it from other candidates of its learner.
     pub(crate) fn differs_by(&self) -> String {
         let words = self.varied.iter().map(|name| format!("{name}={}", self.settings.params[name]));
         words.collect::<Vec<_>>().join(" ")

@@ -53,7 +53,7 @@ impl Wanted {
         match (asked, self.entry.feedback) {
             (Some(FeedbackChoice::Bandit), Feedback::Full | Feedback::Experts) => {
                 return Err(Failure::usage(format!(
-                    "--feedback bandit: {name} learns from the label; without --learner, auto learns from right or wrong, and `noregret list` shows who else does"
+                    "--feedback bandit: {name} learns from the label; without --learner, auto learns from right or wrong, as do the learners that `noregret list` marks with bandit"
                 )));
             }
             (Some(FeedbackChoice::Full), Feedback::Bandit) => {

@@ -1,4 +1,4 @@
-//! A reader whose place in its file others can see.
+//! A reader with its place in its file, for progress bars.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use noregret_stream::{Columns, ReadError, Reader, Row, Schema, Stop};
 
 use crate::progress::{TICK, style};
 
-/// A reader whose place in its file others can see.
+/// A reader with its place in its file, for progress bars.
 pub(crate) struct Watched {
     reader: Box<dyn Reader>,
     position: Arc<AtomicU64>,
@@ -20,7 +20,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Watches `reader`, whose rows end when `stop` is asked for; with `shown`, a bar on a terminal tells of `what` is being done.
+    /// Watches `reader`, whose rows end when `stop` is asked for; with `shown`, a bar on a terminal shows `what` is being done.
     pub(crate) fn new(reader: Box<dyn Reader>, shown: Option<&'static str>, stop: &Stop) -> Self {
         let bar = shown.filter(|_| std::io::stderr().is_terminal()).and_then(|what| {
             let bar = ProgressBar::new(reader.size()?);

@@ -1,4 +1,4 @@
-//! A bandit whose answers come late: decisions are plain data, kept by whoever waits for the answer.
+//! A bandit whose answers come late: decisions are plain data, kept until the answer comes.
 //!
 //! `cargo run -p noregret --example late_answers`
 

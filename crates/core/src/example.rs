@@ -20,7 +20,7 @@ impl From<usize> for Label {
 
 /// The features of one example, borrowed: a vector $x \in \mathbb{R}^d$.
 ///
-/// Values are finite and sparse indices strictly increasing and below $d$: whoever makes a `Features` checks
+/// Values are finite and sparse indices strictly increasing and below $d$: the maker of a `Features` checks
 /// that, once, where the data enters; learners rely on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Features<'a> {

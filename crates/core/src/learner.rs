@@ -1,4 +1,4 @@
-//! The traits: what a learner promises to whoever drives it.
+//! The traits: what a learner promises to its caller.
 //!
 //! All are object-safe and cannot fail: dimensions, finiteness and ranges are checked where data enters, parameters
 //! when the learner is made. Programmer errors (a row of the wrong length) panic.
@@ -226,7 +226,7 @@ pub trait BanditLearner: Send + Sync {
         false
     }
 
-    /// Whether it learns from any reward in [0, 1]; else from right and wrong alone, and whoever calls refuses the rest.
+    /// Whether it learns from any reward in [0, 1]; else from 0 and 1 alone, and its caller refuses the rest.
     fn takes_rewards(&self) -> bool {
         false
     }
@@ -335,7 +335,7 @@ pub struct Accepts {
     pub weights: bool,
 }
 
-/// The number of classes that a learner can tell apart.
+/// The number of classes that a learner accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Classes {
     /// Two or more.

@@ -242,7 +242,7 @@ impl Archive {
         self.text(name).ok_or_else(|| damaged(format!("its metadata has no '{name}'")))
     }
 
-    /// The digest of the contents, BLAKE3 in hexadecimal: names, shapes and numbers in order of name. It tells one state of
+    /// The digest of the contents, BLAKE3 in hexadecimal: names, shapes and numbers in order of name. It identifies one state of
     /// a model from another.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();

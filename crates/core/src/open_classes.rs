@@ -19,7 +19,7 @@ use crate::problem::Problem;
 /// The fewest classes that a learner is made for.
 pub const FEWEST: usize = 2;
 
-/// A learner that grows by every class that it hears of. Classes are numbered as they come up; the one that
+/// A learner that grows by every new class. Classes are numbered as they come up; the one that
 /// stands behind those in a prediction is any that has not.
 ///
 /// Predictions are learnt from before the next one is made: feedback must not be late.

@@ -1,7 +1,7 @@
-//! Work that may be shared among threads. This crate starts none: whoever has threads lends them.
+//! Work that may be shared among threads. This crate starts no threads: its caller lends them.
 //!
 //! What is split, and how, never depends on how many threads there are, and pieces write to places of their own. So results are the
-//! same to the bit whoever runs them, and how many at a time.
+//! same to the bit whichever thread runs them, and however many at a time.
 //!
 //! ```
 //! use noregret::parallel::{Parallel, Workers};
@@ -31,7 +31,7 @@ pub trait Parallel: Send + Sync {
     fn run(&self, pieces: usize, piece: &(dyn Fn(usize) + Sync));
 }
 
-/// A handle to whoever runs pieces of work, cheap to copy. The default runs them one after the other.
+/// A handle to the threads that run pieces of work, cheap to copy. The default runs them one after the other.
 #[derive(Clone, Default)]
 pub struct Workers(Option<Arc<dyn Parallel>>);
 

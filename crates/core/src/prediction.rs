@@ -181,7 +181,7 @@ impl Reward {
         self.0 == 1.0
     }
 
-    /// Whether it is 0 or 1: all that learners of right and wrong can be told.
+    /// Whether it is 0 or 1: right or wrong, which every bandit learner accepts.
     pub fn is_verdict(self) -> bool {
         self.0 == 0.0 || self.0 == 1.0
     }

@@ -196,7 +196,7 @@ impl Entry {
             feedback: Feedback::Full,
             prefix: L::Params::PREFIX,
             practice: None,
-            make: |_, _, _| unreachable!("replaced by whoever knows the feedback"),
+            make: |_, _, _| unreachable!("replaced by the constructors, which know the feedback"),
             make_experts: None,
             check_names: |values| L::Params::from_values(L::ABOUT.name, values).map(drop),
             numbers: |values, problem| {

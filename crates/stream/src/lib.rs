@@ -11,7 +11,7 @@
 //! | [`run`] | the loop: predict, score, update, with labels or with right and wrong, for one learner or for many |
 //! | [`watch`] | what looks at a run: abstention, calibration, regret, curves |
 //! | [`save`] | a model with everything around it that the next row needs |
-//! | [`decisions`] | what a bandit learner saw, did and heard: written, read and learnt from again |
+//! | [`decisions`] | what a bandit learner saw and did, and its feedback: written, read and learnt from again |
 //! | [`evaluate`] | what another policy would have earned on logged decisions |
 //! | [`draw`] | charts, and a run as one page |
 

@@ -95,7 +95,7 @@ pub(crate) struct Sweep {
     pub(crate) name: String,
     pub(crate) rates: Vec<f64>,
     pub(crate) make: Box<dyn Fn(f64) -> Contender + Sync>,
-    /// Whether it hears the truth, for comparison.
+    /// Whether it sees the truth, for comparison.
     pub(crate) full: bool,
 }
 

@@ -21,7 +21,7 @@ use crate::{Context, ExperimentError};
 struct Config {
     /// Rounds for theorems about regret.
     rounds: u64,
-    /// Rounds for theorems about mistakes, whose bounds take longer to say anything.
+    /// Rounds for theorems about mistakes, whose bounds are vacuous for longer.
     mistake_rounds: u64,
     classes: u64,
     features: u64,

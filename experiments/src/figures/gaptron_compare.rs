@@ -94,7 +94,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
         if set.is_synthetic() {
             outcome.claims.extend(claims(set.name, &swept, &config));
         }
-        // The best step size of every loss, and the others: more lines cannot be told apart.
+        // The best step size of every loss, and the others: more lines could not be distinguished.
         let best = |loss: &str| {
             let own = swept.iter().filter(|one| one.name.starts_with(&format!("{loss}, ")));
             own.min_by(|a, b| a.best().1.total_cmp(&b.best().1)).map(|one| one.name.clone())

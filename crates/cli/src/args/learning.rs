@@ -18,13 +18,13 @@ pub(crate) struct RunArgs {
     /// A parameter, see `noregret list NAME`; for a pipe also features, and classes if they are known
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// What the learner is told: the label, or only whether the label that it played was right [default: what the learner
+    /// What the learner sees after a round: the label, or only whether the label that it played was right [default: what the learner
     /// learns from]
     #[arg(long, value_enum)]
     pub(crate) feedback: Option<FeedbackChoice>,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
-    /// Under bandit feedback, write every decision and what was heard of it to a new log: .ndjson, .gz, .zst or
+    /// Under bandit feedback, write every decision and its feedback to a new log: .ndjson, .gz, .zst or
     /// .parquet
     /// [default: none]
     #[arg(long, value_name = "FILE")]
@@ -51,7 +51,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<usize>())]
     pub(crate) snapshots: usize,
     /// When the stream is over, show the regret against the best fixed predictor beside the theorem's bound (keeps all
-    /// rows in memory; not with --load, whose earlier rounds are gone)
+    /// rows in memory; not with --load, where earlier rounds are not known)
     #[arg(long, conflicts_with = "load")]
     pub(crate) certify: bool,
     /// Show whether the probabilities come true: a reliability curve and its expected calibration error, of the best label

@@ -78,7 +78,7 @@ fn fetch(args: &FetchArgs) -> Result<(), Failure> {
 
 /// What is said of a checksum.
 fn verdict(known: bool) -> &'static str {
-    if known { "as it should be" } else { "not known before: compare it with somebody else's" }
+    if known { "as it should be" } else { "not known before: compare it with another source's" }
 }
 
 /// Downloads a file, unless it is there, and says what its checksum is.

@@ -98,7 +98,7 @@ pub(crate) fn in_practice(practice: Practice) -> String {
     )
 }
 
-/// What it is told of a round, in a word and in words.
+/// Its feedback, in one word and in a sentence.
 fn feedback(entry: &Entry) -> (&'static str, &'static str) {
     match entry.feedback {
         Feedback::Full => ("full", "the label"),

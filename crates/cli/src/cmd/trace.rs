@@ -182,7 +182,7 @@ fn parse(text: &str) -> Result<Row, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-/// What a learner tells of a prediction beyond scores and probabilities: a list, or a list of lists.
+/// What a learner shows of a prediction beyond scores and probabilities: a list, or a list of lists.
 fn explained(learner: &dyn Model, at: &Prediction) -> String {
     let text = |(name, rows): (&str, Vec<Vec<f64>>)| {
         let lists: Vec<String> = rows.iter().map(|row| list(row)).collect();

@@ -34,7 +34,7 @@ fn a_full_disk() {
         let sentence = "noregret: standard output: No space left on device (os error 28)";
         assert_eq!(errors.lines().last(), Some(sentence), "{command}: {errors}");
         assert_eq!(output.status.code(), Some(2), "{command}");
-        // What nobody can be told is no reason to stop.
+        // Standard error that cannot be written to is no reason to stop.
         let output = folder.command(command).stderr(full()).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{command}");
     }

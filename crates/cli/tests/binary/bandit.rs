@@ -42,7 +42,7 @@ fn auto_is_the_default_of_bandit_feedback() {
         (&summary["learner"], &summary["resolved_parameters"]["mode"]),
         (&"auto".into(), &"bandit".into())
     );
-    // Of 9 classes; whoever knows nothing errs in 8 of 9 rounds.
+    // Of 9 classes; uniform guesses err in 8 of 9 rounds.
     let error = summary["error_rate"].as_f64().expect("a rate");
     assert!(error < 0.5 && summary.get("log_loss").is_none(), "{summary}");
 }
@@ -77,7 +77,7 @@ fn what_does_not_fit_the_feedback_is_refused() {
     for (arguments, sentence) in [
         (
             "--learner ogd --feedback bandit",
-            "--feedback bandit: ogd learns from the label; without --learner, auto learns from right or wrong, and `noregret list` shows who else does",
+            "--feedback bandit: ogd learns from the label; without --learner, auto learns from right or wrong, as do the learners that `noregret list` marks with bandit",
         ),
         (
             "--learner soba --feedback full",
@@ -118,7 +118,7 @@ fn a_floor_goes_with_every_run_of_a_pass() {
         .failed(1, "--exploration-floor 0.5: must be from 0 to 0.333333, one over the number of classes");
     folder.run("compare a.svm --quiet --learners ogd,folklore --exploration-floor 0.1").failed(
         1,
-        "--exploration-floor: is for learners that hear right or wrong; all of these see the label",
+        "--exploration-floor: is for learners of bandit feedback; all of these see the label",
     );
 }
 

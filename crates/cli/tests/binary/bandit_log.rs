@@ -269,10 +269,10 @@ fn a_log_goes_on_from_its_model() {
 fn what_a_log_cannot_hold_is_refused() {
     let folder = Folder::with("a.svm", libsvm(&rows(60, 3, 4)));
     for (arguments, sentence) in [
-        ("--learner ogd --log log", "--log: is for learners that hear right or wrong; ogd sees the label"),
+        ("--learner ogd --log log", "--log: is for learners of bandit feedback; ogd sees the label"),
         (
             "--learner ogd --exploration-floor 0.1",
-            "--exploration-floor: is for learners that hear right or wrong; ogd sees the label",
+            "--exploration-floor: is for learners of bandit feedback; ogd sees the label",
         ),
         (
             "--learner soba --exploration-floor 0.5",
@@ -333,7 +333,7 @@ fn a_changed_log_is_found_out() {
     let log = String::from_utf8(folder.read("log")).unwrap();
     let lines: Vec<&str> = log.lines().collect();
     let line = |number: usize| lines[number - 1];
-    // Lines: header, decisions 1 to 4, what was heard of 1, decision 5, …
+    // Lines: header, decisions 1 to 4, the feedback of 1, decision 5, …
     assert!(line(6).starts_with("{\"id\":\"1\",\"correct\":") && line(7).starts_with("{\"id\":\"5\""));
     let replay = |changed: Vec<String>, at: usize, what: &str| {
         folder.write("changed", changed.join("\n"));

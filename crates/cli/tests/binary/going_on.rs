@@ -26,7 +26,7 @@ fn rows_read(folder: &Folder) -> u64 {
     folder.run("inspect m --json").succeeded().objects()[0]["rows_read"].as_u64().unwrap()
 }
 
-/// What a run is told beside its data and where its files are.
+/// Arguments of a run beside its data and its files.
 struct Run {
     /// Of a new run alone.
     first: &'static str,

@@ -106,7 +106,7 @@ fn progress_follows_every_row() {
     }
 }
 
-/// A decision is in the log when it is taken: whoever reads it need not wait for the end.
+/// A decision is in the log as soon as it is taken: its readers need not wait for the end.
 #[test]
 fn the_log_has_a_decision_when_it_is_taken() {
     for name in ["l.ndjson", "l.ndjson.gz"] {

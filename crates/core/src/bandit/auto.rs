@@ -38,11 +38,11 @@
 //!   weights $u$ have a regret of their own of order $\sqrt T$ against the best scale. That one of the forecasters is close to the
 //!   mean rewards is an assumption that nothing proves, so that no bound is shown.
 //! * The soft labels that `coupled` learns are its own beliefs: its aggregation's guarantee is about these.
-//! * Late feedback is learnt as if its row came when it is heard, and (3) takes the probabilities of the decision.
+//! * Late feedback is learnt as if its row came with it, and (3) takes the probabilities of the decision.
 //!
 //! ## Cost
 //!
-//! That of [`Auto`] within the same budget, whose rows nobody announces; and for every label $d^2$ times a few, or the stored
+//! That of [`Auto`] within the same budget, without rows that are announced; and for every label $d^2$ times a few, or the stored
 //! entries of a sparse row.
 
 use std::fmt;
@@ -64,10 +64,10 @@ use super::scales::Scales;
 /// Multiply-adds of a matrix for every label that are still cheap.
 const MATRICES: usize = 2_000_000;
 
-/// Who forecasts a label by itself where its matrix is cheap.
+/// The members that forecast a single label, where their matrices are cheap.
 const FULL: &str = "labels+shared@1+shared@0.1+shared@0.01+shared@0.01:0.004";
 
-/// Who does where it is not.
+/// Those where matrices are expensive.
 const DIAGONAL: &str = "labels+diagonal@0.1:0.1+diagonal@0.01:0.02+diagonal@0.01:0.5";
 
 /// See the [module](self).
@@ -103,7 +103,8 @@ fn separate_params(problem: &Problem) -> OracleParams {
     }
 }
 
-/// Who forecasts a reward from `features` features, where there are `matrices` of such forecasters: as a parameter of [`Auto`].
+/// The members that forecast a reward from `features` features, as a parameter of [`Auto`], where there are `matrices` such
+/// forecasters.
 pub(super) fn members_of_one(features: usize, matrices: usize, sparse: bool) -> Values {
     let square = features.saturating_mul(features).saturating_mul(matrices);
     let members = if sparse || square > MATRICES { DIAGONAL } else { FULL };
@@ -248,7 +249,7 @@ impl BanditLearner for BanditAuto {
         }
         let wide = Problem { classes, features, ..self.problem.clone() };
         if separate_params(&wide) != separate_params(&self.problem) {
-            // A model file would not know who the members were made for.
+            // A model file does not say for which problem the members were chosen.
             return false;
         }
         let mut separate = self.separate.clone();

@@ -38,7 +38,7 @@
 //!   [SquareCB](super::squarecb).
 //! * `schedule = root` plays $\gamma_t = c\sqrt{Kt}$ and has no theorem.
 //! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest one in (2).
-//! * Late feedback is learnt as if its row came when it is heard.
+//! * Late feedback is learnt as if its row came with it.
 //!
 //! ## Cost
 //!

@@ -30,7 +30,7 @@
 //!
 //! * The oracle is [`Auto`] for two classes, of log loss, which has no closed form of its regret; exploration is learnt as in
 //!   [`auto`](super::auto). No bound is shown.
-//! * Late feedback is learnt as if its row came when it is heard.
+//! * Late feedback is learnt as if its row came with it.
 //!
 //! ## Cost
 //!
@@ -66,7 +66,7 @@ pub struct Offer<'a> {
 /// A label on offer.
 #[derive(Clone, Copy, Debug)]
 pub struct OfferedLabel<'a> {
-    /// What tells it from all other labels, in all rounds: a number of its name ([`key`]).
+    /// A number made of its name ([`key`]), which identifies it in all rounds.
     pub key: u64,
     /// Its own features.
     pub features: Features<'a>,
@@ -366,7 +366,7 @@ mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
 
-    /// A label's column says what it earns in a context; labels are new in every round, and are told apart all the same.
+    /// A label's column says what it earns in a context; labels are new in every round, and the best is found all the same.
     #[test]
     fn labels_never_seen_before_are_played_by_their_features() {
         let width = 256;

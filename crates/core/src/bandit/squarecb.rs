@@ -42,7 +42,7 @@
 //! * The default is what the theorem allows, near uniform play on short streams; `schedule = root` plays
 //!   $\gamma_t = c\sqrt{Kt}$, which does better in practice and has no theorem. `auto` chooses by itself.
 //! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest one in (2).
-//! * Late feedback is learnt as if its row came when it is heard.
+//! * Late feedback is learnt as if its row came with it.
 //!
 //! ## Cost
 //!

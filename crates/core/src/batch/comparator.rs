@@ -70,7 +70,7 @@ pub enum ComparatorError {
     /// A tolerance that cannot be met.
     #[error("the tolerance of the comparator is {0}, a finite number above 0 is needed")]
     Tolerance(f64),
-    /// One vector cannot tell more than two classes apart.
+    /// One vector describes two classes, not more.
     #[error("a comparator that is one vector was asked for with {0} classes, 2 are needed")]
     Classes(usize),
 }

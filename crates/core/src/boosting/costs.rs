@@ -25,7 +25,7 @@ pub fn row_of(sigma: &[f64], y: usize, row: &mut [f64]) -> f64 {
     let scale = 1.0 / sigma.len() as f64;
     let right = sigma[y];
     for (cost, p) in row.iter_mut().zip(sigma) {
-        // Classes that nothing tells apart cost exactly the same: early ties are broken by index, not by
+        // Classes with equal sums cost exactly the same: early ties are broken by index, not by
         // rounding.
         *cost = scale * (1.0 + (p - right));
     }

@@ -1,4 +1,4 @@
-//! The weak learner's side of boosting: name a class, be told what every class would have cost (theory:
+//! The weak learner's side of boosting: name a class, then see what every class would have cost (theory:
 //! boosting 1.1).
 
 use crate::algorithm::{Algorithm as _, Forecast, Model};

@@ -141,7 +141,7 @@ impl Mixture {
         self.refresh();
     }
 
-    /// Lets `count` members join, who share the weight `share` in (0, 1) equally; the others' weights shrink
+    /// Lets `count` members join, which share the weight `share` in (0, 1) equally; the others' weights shrink
     /// by $1 -$ `share`.
     ///
     /// With $1/(j+1)^2$ for the $j$-th joining, all of them together cost every member at most $\ln 2$, since

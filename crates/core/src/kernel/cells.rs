@@ -70,7 +70,7 @@ impl Cells {
     pub fn grow(&mut self, width: usize, features: usize, mut copy: impl FnMut(&[f32], &mut [f32])) {
         let hashed = self.features > self.most;
         if !hashed && features > self.most {
-            // Hashes take over: whoever is there moves to the place of its hash, the first one there stays.
+            // From here on places are hashes: a cell moves to the place of its hash, and the first one there stays.
             let mut grown = Self::new(width, features, self.most);
             for feature in 0..self.features {
                 if let Some(old) = self.get(feature)

@@ -19,7 +19,7 @@ fn make(name: &str, set: &str, problem: Problem) -> Box<dyn Model> {
     find(name).expect("registered").make(&values, problem, 0).expect("valid")
 }
 
-/// Every row that was played, whoever played it.
+/// Every row that was played, by any of the learners.
 #[derive(Default)]
 struct History {
     rows: Vec<f64>,

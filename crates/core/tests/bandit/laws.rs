@@ -206,7 +206,7 @@ fn separate_classes_are_told_apart() {
     });
 }
 
-/// Who can grow, and nobody else.
+/// The learners that can grow, and no others.
 const GROWING: &[&str] = &[
     "banditron",
     "soba",

@@ -58,7 +58,7 @@ impl Round {
     }
 }
 
-/// All entries whose learners can be told whether they were right and nothing else.
+/// All entries of learners with bandit feedback.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
     ALGORITHMS.iter().filter(|entry| matches!(entry.feedback, Feedback::Bandit | Feedback::Either))
 }

@@ -238,7 +238,7 @@ pub(crate) fn every_learner(name: &str, law: impl Fn(&Case)) {
     over(name, |entry| vec![ordinary(entry)], law);
 }
 
-/// The entries whose learners can be told the truth.
+/// The entries of learners with full information.
 pub(crate) fn full_information() -> impl Iterator<Item = &'static Entry> {
     ALGORITHMS.iter().filter(|entry| matches!(entry.feedback, Feedback::Full | Feedback::Either))
 }

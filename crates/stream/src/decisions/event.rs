@@ -9,11 +9,11 @@ pub enum Event {
     Header(Box<Header>),
     /// A decision; its features are in the row that was read into.
     Decision(Box<LoggedDecision>),
-    /// What was heard of a decision.
+    /// The feedback of a decision.
     Feedback {
         /// Of which.
         id: String,
-        /// 1 for right, 0 for wrong, or the reward; `None`: nothing will ever be heard.
+        /// 1 for right, 0 for wrong, or the reward; `None`: there will never be one.
         reward: Option<f64>,
     },
 }

@@ -1,4 +1,4 @@
-//! The decision log: what a bandit learner saw, did and heard, as lines of JSON that are only ever appended.
+//! The decision log: what a bandit learner saw and did, and its feedback, as lines of JSON that are only ever appended.
 //!
 //! A line is one of four:
 //!
@@ -303,7 +303,7 @@ impl<W: Write> LogWriter<W> {
         if self.live { self.out.flush() } else { Ok(()) }
     }
 
-    /// Writes what was heard of the decision `id`: right, wrong, a reward between, or that nothing ever will be.
+    /// Writes the feedback of the decision `id`: right, wrong, a reward between, or that there will never be any.
     ///
     /// # Errors
     /// What cannot be written.

@@ -1,4 +1,4 @@
-//! What a bandit learner saw, did and heard: written (`log`, `file`), read (`reader`, line by line; `logged`, of any origin),
+//! What a bandit learner saw and did, and its feedback: written (`log`, `file`), read (`reader`, line by line; `logged`, of any origin),
 //! and learnt from again to the bit (`replay`).
 
 pub mod event;

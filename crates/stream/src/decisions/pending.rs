@@ -108,7 +108,7 @@ impl<T> Pending<T> {
     }
 }
 
-/// What is heard of a decision.
+/// The feedback of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// The label earned this.
@@ -124,7 +124,7 @@ impl Verdict {
     /// The label was wrong.
     pub const WRONG: Self = Verdict::Earned(Reward::WRONG);
 
-    /// What a log says: a reward, or that nothing will ever be heard.
+    /// What a log says: a reward, or that there will never be one.
     ///
     /// # Errors
     /// Rewards outside [0, 1].
@@ -179,7 +179,7 @@ impl Decisions {
         Ok(forgotten.map(|(id, _)| id))
     }
 
-    /// Tells the learner what was heard of the decision `id`, which waits no longer.
+    /// Gives the learner the feedback of the decision `id`, which waits no longer.
     ///
     /// # Errors
     /// If no decision of this id waits, or the learner cannot learn from it; it waits on then.

@@ -34,7 +34,7 @@ pub struct Replayed {
     pub saved: Saved,
     /// Decisions taken.
     pub decisions: u64,
-    /// Decisions of which it was heard whether they were right.
+    /// Decisions with feedback.
     pub answered: u64,
     /// How many of them were.
     pub right: u64,
@@ -164,7 +164,7 @@ pub fn replay_until(
                     return Err(log.error(what).into());
                 }
                 play.draw(learner.as_ref(), &mut expected);
-                // Distributions of greedy players say little of the weights: scores tell a changed row, and the next ones a
+                // Distributions of greedy players say little of the weights: scores reveal a changed row, and the next ones a
                 // changed answer.
                 let same = (expected.round, &expected.distribution) == (taken.round, &taken.distribution)
                     && (&expected.scores, expected.greedy) == (&taken.scores, taken.greedy)

@@ -10,7 +10,7 @@ use kuva::prelude::{Layout, LegendPosition, LinePlot, LineStyle, Plot, TickForma
 use kuva::render::figure::Figure as Panels;
 use kuva::render::render::{Scene, render_multiple};
 
-/// Colours that can be told apart without colour vision: first those of Okabe and Ito, then some of Tol's muted scheme. Line
+/// Colours that can be distinguished without colour vision: first those of Okabe and Ito, then some of Tol's muted scheme. Line
 /// styles help where points are few.
 const COLOURS: [&str; 14] = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999933",
@@ -101,7 +101,7 @@ pub struct Figure {
 }
 
 impl Chart {
-    /// More lines than this cannot be told apart: colours repeat.
+    /// Beyond this many lines colours repeat.
     pub const MOST_LINES: usize = COLOURS.len();
 
     /// The chart as SVG, its fonts included.
@@ -241,7 +241,7 @@ fn png(scene: Scene) -> Result<Vec<u8>, String> {
     PngBackend::new().with_scale(2.0).render_scene(&strokes::cut(scene))
 }
 
-/// Line styles that can be told apart at a glance.
+/// Line styles that differ at a glance.
 const DASHES: [&str; 6] = ["", "9 5", "2 4", "12 4 2 4", "18 5", "6 3 2 3 2 3"];
 
 fn style(at: usize) -> LineStyle {

@@ -104,7 +104,7 @@ pub struct Estimates {
     pub mean_weight_standard_error: f64,
     /// The largest weight.
     pub largest_weight: f64,
-    /// Whether every round told the largest weight that it could have had: only then is the range of the Bernstein intervals
+    /// Whether every round came with the largest weight that it could have had: only then is the range of the Bernstein intervals
     /// a fact and not what was seen.
     pub weights_known: bool,
     /// Rounds whose weight was clipped.

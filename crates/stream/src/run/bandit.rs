@@ -1,4 +1,4 @@
-//! The loop under bandit feedback, simulated on labelled data: read, act, score, and tell the learner right or wrong.
+//! The loop under bandit feedback, simulated on labelled data: read, act, score, and reveal right or wrong.
 
 use std::io;
 
@@ -79,7 +79,7 @@ impl Play {
 /// From this rate of uniform play on, labels say little of what the learner knows.
 const MUCH: f64 = 0.5;
 
-/// What somebody should hear who is about to play labels with `learner`, where most of them are drawn at random: with a short
+/// A warning for callers about to play labels with `learner`, where most of them are drawn at random: with a short
 /// stream, theorems ask for that.
 pub fn warning(learner: &dyn BanditModel) -> Option<String> {
     let rate = f64::from_value(learner.values().get("exploration")?).filter(|rate| *rate >= MUCH)?;
@@ -90,9 +90,9 @@ pub fn warning(learner: &dyn BanditModel) -> Option<String> {
     ))
 }
 
-/// Is told of every decision and of everything that is heard of one, in the order in which the learner is.
+/// Sees every decision and all feedback, in the order in which the learner does.
 pub trait Journal {
-    /// Decision `round`, from 1, was taken for `raw`. `correct` is known if it is heard at once.
+    /// Decision `round`, from 1, was taken for `raw`. `correct` is known if feedback is immediate.
     ///
     /// # Errors
     /// What cannot be written.
@@ -111,10 +111,10 @@ pub trait Journal {
     fn heard(&mut self, round: u64, correct: bool) -> io::Result<()>;
 }
 
-/// Lets the learner play every example, scores what it played, and tells it no more than whether that was right.
+/// Lets the learner play every example, scores what it played, and reveals no more than whether that was right.
 ///
 /// Three error rates come out, and they differ: of the labels played, in expectation over the draw, and of the greedy
-/// labels, which is what the learner knows. Examples without a label are played, and nothing is told of them.
+/// labels, which is what the learner knows. Examples without a label are played, and nothing is revealed.
 ///
 /// # Errors
 /// What cannot be read or written. What was learnt until then is learnt.
@@ -252,7 +252,7 @@ mod tests {
     use crate::read::error::ReadError;
     use crate::run::delay::Lateness;
 
-    /// Two classes that a first feature tells apart; every tenth example has no label.
+    /// Two classes that the first feature decides; every tenth example has no label.
     struct Separable(u64);
 
     impl Examples for Separable {

@@ -22,7 +22,7 @@ const DELAY: u64 = 3;
 pub enum Lateness {
     /// By so many rounds; 0 is at once.
     Fixed(u64),
-    /// By a geometric number of rounds 0, 1, 2, … of this mean, drawn anew for each: later rounds may be heard of first.
+    /// By a geometric number of rounds 0, 1, 2, … of this mean, drawn anew for each: the feedback of later rounds may come first.
     Geometric(f64),
     /// By a number drawn uniformly from 0 to this.
     Uniform(u64),
@@ -249,8 +249,8 @@ fn teach<L: OnlineLearner + ?Sized>(learner: &mut L, example: &Example, at: &Pre
 }
 
 impl Delay<Decision> {
-    /// Round `example`, in which `taken` was played, is over: tells the learner whether what has become known was right,
-    /// and `heard` of every such message, with the round that it is about, from 1.
+    /// Round `example`, in which `taken` was played, is over: the learner learns whether what has become known was right,
+    /// and `heard` is called with every such message and the round that it is about, from 1.
     ///
     /// # Errors
     /// Those of `heard`.
@@ -283,7 +283,7 @@ impl Delay<Decision> {
     }
 }
 
-/// Whether the label of `taken` was right, if the example says. That is all that is told.
+/// Whether the label of `taken` was right, if the example has a label: all that is revealed.
 pub fn verdict(example: &Example, taken: &Decision) -> Option<bool> {
     Some(example.target()?.label()?.0 == taken.label)
 }

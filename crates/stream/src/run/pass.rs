@@ -71,7 +71,7 @@ pub enum PassError {
     Threads(usize, io::Error),
 }
 
-/// Lets all of `entrants` run over the rows of `feed`, and returns them in order. `progress` is told the batches' rows as
+/// Lets all of `entrants` run over the rows of `feed`, and returns them in order. `progress` is called with the batches' rows as
 /// they are read, a little ahead of the runs.
 ///
 /// # Panics

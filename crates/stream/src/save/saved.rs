@@ -194,7 +194,7 @@ impl Forecaster {
         }
     }
 
-    /// What the learner tells of itself, by name; of snapshots, the first one's.
+    /// The learner's figures, by name; of snapshots, the first one's.
     pub fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
         use noregret::learner::OnlineLearner as _;
         match self {

@@ -28,7 +28,7 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
         (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
     } else {
         let given = [("--log", plan.log.is_some()), ("--exploration-floor", stream.exploration_floor != 0.0)];
-        (given.to_vec(), format!("is for learners that hear right or wrong; {name} sees the label"))
+        (given.to_vec(), format!("is for learners of bandit feedback; {name} sees the label"))
     };
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("{option}: {sentence}")));
@@ -107,7 +107,7 @@ pub(crate) fn check_target(option: &str, path: &Path) -> Result<(), Failure> {
             "{option} {}: is a directory; the name of a file was needed",
             path.display()
         ))),
-        // Opening a pipe would already tell its reader something.
+        // Opening a pipe would already be noticed by its reader.
         Ok(old) if !old.is_file() => Ok(()),
         _ => Replacement::open(path).map(drop).map_err(|error| {
             Failure::data(format!("{option} {}: cannot be written: {error}", path.display()))

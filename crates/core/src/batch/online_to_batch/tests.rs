@@ -20,7 +20,7 @@ fn row(rng: &mut Rng) -> [f64; 4] {
 }
 
 /// Every round is in the reservoir equally often: chi-square with 19 degrees of freedom, 99.9 % quantile
-/// 43.8. The numbers of rounds learnt by the snapshots tell which rounds they are from.
+/// 43.8. The numbers of rounds learnt by the snapshots show which rounds they are from.
 #[test]
 fn snapshots_are_uniform_over_rounds() {
     let ogd = Ogd::new(OgdParams::default(), Problem::new(2, 1), 0).expect("valid");

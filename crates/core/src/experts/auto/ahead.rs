@@ -64,7 +64,7 @@ impl Ahead {
         self.until.fill(0);
     }
 
-    /// Shows those who are through with their portion the next one, times `scale`.
+    /// Shows members that have learnt their portion of rows the next one, times `scale`.
     pub(super) fn hand_on(&mut self, members: &mut [Option<Box<dyn Member>>], scale: f64) {
         let rest = &self.rows[self.rows.len().min(self.next * self.features)..];
         for (member, until) in members.iter_mut().zip(&mut self.until) {

@@ -27,7 +27,7 @@ impl Description {
     /// rows that were announced: a wide product does three of its own in the time of one such, and what is not a product at
     /// all (exponentials, small systems, cache misses) is counted by its time.
     pub(super) fn work(self, problem: &Problem) -> f64 {
-        /// What no dimension tells of.
+        /// A constant.
         const CALLS: f64 = 15_000.0;
         let (k, d) = self.dimensions(problem);
         let (k, d, heads) = (k as f64, d as f64, self.heads() as f64);

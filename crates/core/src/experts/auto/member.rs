@@ -44,7 +44,7 @@ pub(super) trait Member: State + Send + Sync {
     /// See [`OnlineLearner::grow`]: never to fewer. A member that cannot is replaced by a new one.
     fn grow(&mut self, classes: usize, features: usize) -> bool;
 
-    /// What it would be with the regularization `ratio`, as far as that can be told: it goes on from the same sums. `None` for
+    /// What it would be with the regularization `ratio`, as far as that follows from the same sums. `None` for
     /// members without one, and where rounding leaves nothing.
     fn neighbour(&self, _ratio: f64) -> Option<Box<dyn Member>> {
         None

@@ -2,7 +2,7 @@
 //!
 //! Second-order logistic learners over a grid of regularizations and curvatures, over features, their products and random waves
 //! of them; counts of labels for streams that repeat themselves; learners that combine all of these. Vovk's aggregation puts
-//! them together, so that the whole is never worse than the best of them by more than a few nats *in total*, and whoever leads
+//! them together, so that the whole is never worse than the best of them by more than a few nats *in total*, and the leader
 //! may change.
 //!
 //! ## Reference
@@ -45,7 +45,7 @@
 //! what a family forgets in a round; `diagonals@n` are $n$ FOLKLOREs with a diagonal matrix, in single precision, whose cells are
 //! allocated as features are seen (`diagonals@n:c` has at most $c$ cells, which features share by hashing), and `diagonal@r:g` is
 //! `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)). What was
-//! left out is told by [`OnlineLearner::left_out`]: nothing is refused for its size.
+//! left out is listed by [`OnlineLearner::left_out`]: nothing is refused for its size.
 //!
 //! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of two above the largest of
 //! the first eight norms. Until it is known, members begin anew whenever it grows. At rounds 32, 64, 128 and so on, a grid of
@@ -141,10 +141,10 @@ const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0,
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
-        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides who takes part. Less than
+        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides which members are active. Less than
         /// 0.8 counts as that.
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
-        /// MiB that the members may take, >= 1: decides who takes part. With less than the smallest set of members needs, that
+        /// MiB that the members may take, >= 1: decides which members are active. With less than the smallest set of members needs, that
         /// one takes part.
         member_memory: u64 = "1024",
         /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before those that were dropped.

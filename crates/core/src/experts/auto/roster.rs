@@ -1,4 +1,4 @@
-//! Who takes part: members in order, the mixture over their heads, and who has to leave.
+//! The members at work: in order, with the mixture over their heads, and which of them are dropped.
 
 use crate::example::{Batch, Features, Target};
 use crate::parallel::Workers;
@@ -96,7 +96,7 @@ impl Roster {
         heads(&self.words).map(|heads| self.base.weights()[heads].iter().sum())
     }
 
-    /// Predictions of the words in order, empty for who has left.
+    /// Predictions of the words in order, empty for those that were dropped.
     pub(super) fn predictions(&self) -> Vec<Prediction> {
         let member = |member: &Option<Box<dyn Member>>| {
             member.as_ref().map_or_else(Prediction::default, |member| member.prediction())
@@ -142,7 +142,7 @@ impl Roster {
         let words = self.words.iter().zip(&self.members);
         for (place, (((word, member), at), heads)) in words.zip(inputs).zip(heads(&self.words)).enumerate() {
             let Some(member) = member else {
-                // What stands here is from before it left.
+                // These are predictions from before it was dropped.
                 at.scores.clear();
                 at.members.clear();
                 continue;
@@ -167,7 +167,7 @@ impl Roster {
 
     /// Learns the truth of a round in which `inputs` were predicted.
     ///
-    /// Who has joined since then has lost what the mixture, `base`, has, and learns from what it says now.
+    /// Members that joined since then are charged the loss of the mixture, `base`, and learn from a prediction of now.
     pub(super) fn update(
         &mut self,
         x: Features<'_>,

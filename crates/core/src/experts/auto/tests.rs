@@ -20,7 +20,7 @@ fn losses(
 ) -> (f64, Vec<f64>) {
     let (mut rng, mut at) = (Rng::new(5, 0), auto.prediction());
     let (mut total, mut others) = (0.0, Vec::new());
-    // Not of those who join.
+    // Not of those that join later.
     let words = auto.roster.words.len();
     for t in 0..rounds {
         let (x, class) = round(t, &mut rng);
@@ -57,7 +57,7 @@ fn sticky(t: usize, rng: &mut Rng) -> (Vec<f64>, usize) {
     (vec![0.5, rng.uniform() - 0.5, 0.0, 0.0], t / 10 % 3)
 }
 
-/// Equation (3): nobody is better by more than the logarithm of the prior.
+/// Equation (3): no member is better by more than the logarithm of the prior.
 #[test]
 fn nobody_is_much_better_than_the_mixture() {
     for round in [noisy, sticky] {
@@ -158,7 +158,7 @@ fn the_budget_is_kept_and_survives_saving() {
     assert_eq!(plays(&mut *loaded, 100), plays(&mut learner, 100));
 }
 
-/// Somebody may be dearer than the whole budget, and the others nearly free: who leads stays.
+/// The leader may cost more than the whole budget, and the others nearly nothing: the leader stays.
 #[test]
 fn the_leader_stays() {
     let mut learner = auto(3, 100, &[("members", "labels+diagonal@0.1:0.1+diagonal@0.01:0.1")]);
@@ -172,7 +172,7 @@ fn the_leader_stays() {
     assert!(staying.len() == 2 && staying[1].starts_with("diagonal"), "{staying:?}");
 }
 
-/// A family that lags, but is the only one of its kind, outlasts a better one whose kind has a better one yet.
+/// The only member of a kind is kept before a better one of a kind that has an even better one.
 #[test]
 fn kinds_outlast_members() {
     let mut learner = auto(3, 4, &[("members", "labels+shared@10+waves@0.01:0.3+waves@0.01:0.4")]);

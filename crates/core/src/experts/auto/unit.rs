@@ -1,4 +1,4 @@
-//! The unit of the data, measured: members see rows in multiples of it, so that nobody has to say how large rows are (theory:
+//! The unit of the data, measured: members see rows in multiples of it, so that the size of rows need not be given (theory:
 //! mixtures 3.2).
 //!
 //! It is the power of two at or above the largest norm among the first [`ROWS`] rows that are not zero. While it grows, members

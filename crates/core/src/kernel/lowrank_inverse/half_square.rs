@@ -110,7 +110,7 @@ impl HalfSquare {
         let (n, d, q) = (self.side(), self.features, self.blocks);
         let rows = x.len() / d;
         let x = part(x, d, d, rows);
-        // Pieces are rows of the blocks of P (I ⊗ x); the same ones, whoever works on them.
+        // Pieces are rows of the blocks of P (I ⊗ x); the same ones, whichever thread computes them.
         let tall = if self.is_large() { TILE_ROWS } else { n };
         let places = (0..q).flat_map(|block| {
             let start = self.start(block);

@@ -1,4 +1,4 @@
-//! Dashes that tell lines apart: whole patterns in the legend, and in PNGs patterns that run on from point to point.
+//! Dashes that distinguish lines: whole patterns in the legend, and in PNGs patterns that run on from point to point.
 
 use kuva::render::render::{Primitive, Scene};
 

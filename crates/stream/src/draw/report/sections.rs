@@ -15,7 +15,7 @@ use crate::watch::abstain::Report;
 use crate::watch::calibration::Curve;
 use crate::watch::certify::Certified;
 
-/// What a report tells beside what was watched.
+/// What a report shows beside what was watched.
 pub struct Page<'a> {
     /// The learner's name.
     pub learner: &'a str,
@@ -39,7 +39,7 @@ pub struct Page<'a> {
     pub summary: Value,
 }
 
-/// More lines cannot be told apart without colours.
+/// More lines cannot be distinguished without colours.
 const MOST_MEMBERS: usize = 6;
 
 /// So many classes have a reliability curve, beside the diagonal.
@@ -48,7 +48,7 @@ const MOST_CLASSES: usize = 5;
 /// So many rounds make a point of a reliability curve.
 const FEWEST_ROUNDS: u64 = 10;
 
-/// So many classes have their calibration error told.
+/// As many classes have their calibration error shown.
 const MOST_ERRORS: usize = 26;
 
 type Rate = fn(&Rates) -> Option<f64>;

@@ -15,7 +15,7 @@ const BOTTOM: f64 = 42.0;
 const LEADING: f64 = 15.0;
 /// Names of lines are cut here.
 const LONGEST_NAME: usize = 22;
-/// Line styles, so that colours need not be told apart.
+/// Line styles, so that colour is not needed to distinguish lines.
 const DASHES: [&str; 6] = ["", "7 4", "2 3", "9 3 2 3", "12 5", "1 5"];
 
 /// The chart as an `<svg>` element that fits the width it is given. `about` says in words what it shows.
