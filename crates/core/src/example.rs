@@ -18,6 +18,9 @@ impl From<usize> for Label {
     }
 }
 
+/// No probability counts as less than this in logarithms.
+pub(crate) const LEAST_PROBABILITY: f64 = 1e-300;
+
 /// The features of one example, borrowed: a vector $x \in \mathbb{R}^d$.
 ///
 /// Values are finite and sparse indices strictly increasing and below $d$: the maker of a `Features` checks
@@ -128,7 +131,7 @@ impl<'a> Target<'a> {
     /// # Panics
     /// On a real-valued truth.
     pub(crate) fn log_loss(self, probabilities: &[f64]) -> f64 {
-        let surprise = |p: f64| -p.max(crate::prediction::LEAST_PROBABILITY).ln();
+        let surprise = |p: f64| -p.max(LEAST_PROBABILITY).ln();
         let loss = match self.truth {
             Truth::Class(label) => surprise(probabilities[label.index()]),
             Truth::Distribution(y) => {

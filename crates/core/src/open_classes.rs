@@ -10,10 +10,10 @@
 //! mixture) it decides for two.
 
 use crate::algorithm::Forecast;
-use crate::example::{Batch, Features, Target, Truth};
+use crate::example::{Batch, Features, LEAST_PROBABILITY, Target, Truth};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::parallel::Workers;
-use crate::prediction::{LEAST_PROBABILITY, Prediction};
+use crate::prediction::Prediction;
 use crate::problem::Problem;
 
 /// The fewest classes that a learner is made for.

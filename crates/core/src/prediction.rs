@@ -2,11 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::example::Label;
-use crate::kernel::second_order::PreparedRow;
+use crate::example::{LEAST_PROBABILITY, Label};
 
-/// No probability counts as less than this in logarithms.
-pub(crate) const LEAST_PROBABILITY: f64 = 1e-300;
+/// A prepared row, from whose products a learner with a second-order state made its scratch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreparedRow {
+    /// The block of prepared rows, by its number among all of the learner.
+    pub(crate) block: u64,
+    /// The row's place in it.
+    pub(crate) at: usize,
+}
 
 /// Everything that one prediction computed: made by the learner, owned and reused by the caller.
 ///

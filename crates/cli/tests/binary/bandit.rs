@@ -116,10 +116,9 @@ fn a_floor_goes_with_every_run_of_a_pass() {
     folder
         .run(&format!("{mixed} 0.5"))
         .failed(1, "--exploration-floor 0.5: must be from 0 to 0.333333, one over the number of classes");
-    folder.run("compare a.svm --quiet --learners ogd,folklore --exploration-floor 0.1").failed(
-        1,
-        "--exploration-floor: is for learners of bandit feedback; all of these see the label",
-    );
+    folder
+        .run("compare a.svm --quiet --learners ogd,folklore --exploration-floor 0.1")
+        .failed(1, "--exploration-floor: is for learners of bandit feedback; all of these see the label");
 }
 
 /// Bandit learners are held to their theorems: a bound where one holds, or why none does.

@@ -48,13 +48,13 @@
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast};
-use crate::example::{Features, Target};
+use crate::example::{Features, LEAST_PROBABILITY, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::experts::mixture::Mixture;
 use crate::full::gaptron::Mode;
 use crate::learner::{BanditLearner, OnlineLearner, Predictor};
 use crate::param::{ParamError, Value, Values};
-use crate::prediction::{Decision, LEAST_PROBABILITY, Prediction, Reward};
+use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 

@@ -23,13 +23,13 @@
 //! else is allocated.
 
 use crate::algorithm::Model;
-use crate::example::{Batch, Features, Target};
+use crate::example::{Batch, Features, LEAST_PROBABILITY, Target};
 use crate::guarantee::{Guarantee, Promise};
 use crate::learner::{OnlineLearner, Predictor};
 #[cfg(feature = "model")]
 use crate::model::{Archive, ModelError};
 use crate::parallel::Workers;
-use crate::prediction::{LEAST_PROBABILITY, Prediction};
+use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::state::{State, Tensor};

@@ -65,12 +65,12 @@ pub use crate::boosting::params::{AdaBoostOlmParams, Answer, BoosterParams, Weak
 use crate::boosting::powers::Powers;
 use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
 use crate::boosting::weak::{Weak, WeakModel};
-use crate::example::{Features, Target};
+use crate::example::{Features, LEAST_PROBABILITY, Target};
 use crate::kernel::softmax::softmax;
 use crate::kernel::vector::take;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::param::{ParamError, Values};
-use crate::prediction::{LEAST_PROBABILITY, Prediction, argmax};
+use crate::prediction::{Prediction, argmax};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 

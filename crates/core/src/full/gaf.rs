@@ -65,7 +65,7 @@ use super::gaussian_forecaster::{Forecast, Gaussian, GaussianForecaster, Mixable
 use super::second_order::Described;
 use crate::algorithm::{self, About, Paper};
 use crate::bounds;
-use crate::example::Truth;
+use crate::example::{LEAST_PROBABILITY, Truth};
 use crate::guarantee::{Ball, Guarantee, Promise, curved, provided};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::curvature::{self, checked, gaf_beta};
@@ -78,7 +78,6 @@ use crate::learner::{Accepts, Classes};
 use crate::loss::logistic;
 use crate::param::{ParamError, positive};
 use crate::params;
-use crate::prediction::LEAST_PROBABILITY;
 use crate::problem::{Problem, resolve_norm};
 use crate::rng::Rng;
 use crate::state::Tensor;

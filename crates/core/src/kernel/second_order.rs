@@ -18,6 +18,7 @@ use super::lowrank_inverse::{LowRankInverse, is_semidefinite};
 use super::vector::{dot, take};
 use crate::example::{Batch, Features};
 use crate::parallel::Workers;
+use crate::prediction::PreparedRow;
 use crate::state::Tensor;
 
 /// See the [module](self).
@@ -30,15 +31,6 @@ pub struct SecondOrder {
     /// How many times $N$ matters to the learner: see [`SecondOrder::project`].
     sharpness: f64,
     block: GramBlock,
-}
-
-/// A row of a block that was prepared: where by-products come from that were not computed from the inverse itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PreparedRow {
-    /// The block, by its number among all of this learner.
-    block: u64,
-    /// The row's place in it.
-    at: usize,
 }
 
 /// By-products of a row, see [`SecondOrder::project`].

@@ -4,7 +4,7 @@ use noregret::algorithm::Forecast;
 use noregret::example::Label;
 use noregret::prediction::{Decision, Prediction, argmax};
 
-use super::passes::{EvaluateOptions, Policy};
+use super::question::{EvaluateOptions, Policy};
 use super::tally::{Support, Tally};
 use crate::decisions::event::LoggedDecision;
 use crate::decisions::logged::Logged;

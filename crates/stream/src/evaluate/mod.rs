@@ -1,12 +1,14 @@
-//! What another policy would have earned on logged decisions: estimators as pure sums (`off_policy`), the passes that feed them
-//! (`passes`, `arrays`), and what labels are expected to earn (`reward_model`).
+//! What another policy would have earned on logged decisions: what is asked (`question`), estimators as pure sums (`off_policy`),
+//! the passes that feed them (`passes`, `arrays`), and what labels are expected to earn (`reward_model`).
 
 mod arrays;
 mod bench;
 pub mod off_policy;
 mod passes;
+mod question;
 pub mod reward_model;
 mod tally;
 
 pub use arrays::LoggedArrays;
-pub use passes::{EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, evaluate};
+pub use passes::{EvaluateError, MakeLearner, evaluate};
+pub use question::{EvaluateOptions, Evaluation, Policy};

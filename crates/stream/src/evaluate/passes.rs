@@ -5,14 +5,12 @@
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::str::FromStr;
 
 use noregret::algorithm::Model;
 use noregret::learner::{Accepts, Classes};
 use noregret::param::ParamError;
 use noregret::prediction::{Decision, Prediction};
 use noregret::problem::Problem;
-use serde::Serialize;
 
 use crate::decisions::event::Event;
 use crate::decisions::logged::Logged;
@@ -22,114 +20,19 @@ use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::encode::survey::suitable;
 use crate::encode::{Encoder, LargeRow};
-use crate::evaluate::off_policy::Estimates;
 use crate::evaluate::reward_model::RewardModel;
 use crate::read::error::ReadError;
 use crate::read::row::Row;
-use crate::save::Frozen;
 
 use super::bench::{Bench, Waiting};
+use super::question::{EvaluateOptions, Evaluation, Policy};
 use super::tally::Tally;
 
 /// More features than this are a mistake.
 const MOST_COLUMNS: usize = 1 << 27;
 
-/// The policy that is evaluated.
-pub enum Policy {
-    /// Every label of the log with equal probability.
-    Uniform,
-    /// Always this label.
-    Constant(String),
-    /// The one that took the decisions.
-    Logged,
-    /// The label to which the logged distribution gives most: the logging policy without exploration.
-    Greedy,
-    /// The distribution that every line gives as `evaluation`.
-    Given,
-    /// A saved model as it plays; if `greedy`, always the label with its best score.
-    Model {
-        /// The model.
-        model: Box<Frozen>,
-        /// Whether it explores no more.
-        greedy: bool,
-    },
-}
-
-/// `uniform`, `logged`, `greedy`, or `constant:LABEL`.
-impl FromStr for Policy {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        Ok(match name {
-            "uniform" => Policy::Uniform,
-            "logged" => Policy::Logged,
-            "greedy" => Policy::Greedy,
-            _ => match name.split_once(':') {
-                Some(("constant", label)) => Policy::Constant(label.to_owned()),
-                _ => return Err("is none of uniform, logged, greedy and constant:LABEL".to_owned()),
-            },
-        })
-    }
-}
-
-impl Policy {
-    /// A model's.
-    ///
-    /// # Errors
-    /// If it plays no labels.
-    pub fn of_model(model: Frozen, greedy: bool) -> Result<Self, String> {
-        if model.predictor.problem().classes < 2 {
-            return Err("forecasts numbers, and plays no labels".to_owned());
-        }
-        Ok(Policy::Model { model: Box::new(model), greedy })
-    }
-}
-
-/// How a log is evaluated.
-#[derive(Clone, Copy, Debug)]
-pub struct EvaluateOptions {
-    /// Weights beyond this are clipped to it.
-    pub clip: Option<f64>,
-    /// Of the intervals, in (0, 1).
-    pub confidence: f64,
-    /// Whether a decision that was never answered counts as wrong; else it is left out.
-    pub missing_is_wrong: bool,
-    /// How many bad lines are passed over.
-    pub bad_rows: BadRows,
-    /// How many decisions may wait for feedback at one time.
-    pub pending: usize,
-}
-
 /// Makes a learner of two classes for a problem, to estimate rewards.
 pub type MakeLearner<'a> = &'a dyn Fn(Problem) -> Result<Box<dyn Model>, ParamError>;
-
-/// What came out.
-#[derive(Clone, Debug, Serialize)]
-pub struct Evaluation {
-    /// Decisions in the log.
-    pub decisions: u64,
-    /// Decisions that were never answered.
-    pub missing: u64,
-    /// Lines that were passed over.
-    pub bad_rows: u64,
-    /// What was wrong with the first of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_bad_row: Option<String>,
-    /// Labels, those of the model included.
-    pub labels: usize,
-    /// What the logging policy earned: the mean of the rewards.
-    pub logged_reward: f64,
-    /// Of the mean reward.
-    pub logged_reward_standard_error: f64,
-    /// The share of the policy's probability that is on labels which the log could not have played.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uncovered: Option<f64>,
-    /// The estimates.
-    #[serde(flatten)]
-    pub estimates: Estimates,
-    /// What is suspicious, in sentences.
-    pub warnings: Vec<String>,
-}
 
 /// Why a log cannot be evaluated.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! What logged rounds add up to, and what is suspicious about them.
 
-use super::passes::Evaluation;
+use super::question::Evaluation;
 use crate::evaluate::off_policy::{Estimates, OffPolicy, Round};
 use crate::mean::Mean;
 

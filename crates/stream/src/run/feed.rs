@@ -45,9 +45,11 @@ pub struct EncoderRun {
 }
 
 /// Why a feed ended early.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
 pub struct FeedError {
     /// What could not be read or learnt from.
+    #[source]
     pub error: ReadError,
     /// The encoder that refused a row; `None` if the reader did.
     pub encoder: Option<usize>,

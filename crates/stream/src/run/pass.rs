@@ -61,14 +61,17 @@ pub struct PassOptions<'a> {
 }
 
 /// Why a pass ended early.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum PassError {
     /// The data could not be read.
+    #[error(transparent)]
     Feed(FeedError),
     /// Run `.0` failed; of several the one that failed in the earliest row.
-    Run(usize, RunError),
+    #[error("run {0}, counted from 0: {1}")]
+    Run(usize, #[source] RunError),
     /// There are not enough threads for so many runs.
-    Threads(usize, io::Error),
+    #[error("there are not enough threads for {0} runs: {1}")]
+    Threads(usize, #[source] io::Error),
 }
 
 /// Lets all of `entrants` run over the rows of `feed`, and returns them in order. `progress` is called with the batches' rows as

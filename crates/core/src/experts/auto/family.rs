@@ -21,11 +21,11 @@ use crate::kernel::basis::LogitBasis;
 use crate::kernel::diagonal_fixed_point;
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
-use crate::kernel::second_order::{Lesson, PreparedRow, SecondOrder};
+use crate::kernel::second_order::{Lesson, SecondOrder};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
 use crate::parallel::Workers;
-use crate::prediction::Prediction;
+use crate::prediction::{Prediction, PreparedRow};
 use crate::state::{State, Tensor};
 
 use super::expansion::Expansion;
