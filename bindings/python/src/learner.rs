@@ -422,7 +422,7 @@ impl Learner {
 
     #[getter]
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.inner.read(py, |inner| inner.learner.numbers())?.into_py_dict(py)
+        self.inner.read(py, |inner| inner.learner.figures())?.into_py_dict(py)
     }
 
     #[getter]

@@ -150,7 +150,7 @@ pub(crate) fn run_all(
         bandit: matches!(finished.learner, AnyModel::Bandit(_)),
         values: finished.learner.values(),
         problem: finished.learner.problem().clone(),
-        numbers: finished.learner.numbers().into_iter().collect(),
+        numbers: finished.learner.figures().into_iter().collect(),
         weights: finished.learner.weights(),
         score: finished.score,
         curves: finished.sink,

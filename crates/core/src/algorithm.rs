@@ -325,10 +325,10 @@ impl AnyModel {
         }
     }
 
-    /// Its [`OnlineLearner::numbers`], if it has any.
-    pub fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+    /// Its [`OnlineLearner::figures`], if it has any.
+    pub fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         match self {
-            AnyModel::Full(model) => model.numbers(),
+            AnyModel::Full(model) => model.figures(),
             _ => Vec::new(),
         }
     }

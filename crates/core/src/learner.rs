@@ -104,8 +104,8 @@ pub trait OnlineLearner: Predictor {
         None
     }
 
-    /// Lists of numbers by name that tell how the learner is doing inside: the edges of weak learners, for one.
-    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+    /// Figures of the learner's inner state, by name: the edges of weak learners, for one.
+    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         Vec::new()
     }
 
@@ -183,8 +183,8 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         (**self).abstention_bound(cost)
     }
 
-    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
-        (**self).numbers()
+    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+        (**self).figures()
     }
 
     fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {

@@ -138,8 +138,8 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
         self.inner.left_out()
     }
 
-    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
-        self.inner.numbers()
+    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+        self.inner.figures()
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::example::{LEAST_PROBABILITY, Label};
 
 /// A prepared row, from whose products a learner with a second-order state made its scratch.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreparedRow {
     /// The block of prepared rows, by its number among all of the learner.

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let problem = learner.problem();
     let encoder = &saved.encoder;
     let weights = learner.weights();
-    let numbers: BTreeMap<&str, Vec<f64>> = learner.numbers().into_iter().collect();
+    let numbers: BTreeMap<&str, Vec<f64>> = learner.figures().into_iter().collect();
     let mut out = std::io::stdout().lock();
     if args.json {
         let tensors: serde_json::Map<String, serde_json::Value> = archive

@@ -387,7 +387,7 @@ impl Session<'_> {
             }
             _ => None,
         };
-        let mut numbers: BTreeMap<_, _> = learner.numbers().into_iter().collect();
+        let mut numbers: BTreeMap<_, _> = learner.figures().into_iter().collect();
         numbers.extend(first_appearances.map(|losses| ("first_appearances", losses)));
         let examples = &self.examples;
         note_bad_rows(examples.bad_rows(), examples.first_bad_row());

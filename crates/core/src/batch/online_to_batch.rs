@@ -163,8 +163,8 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         self.learner.guarantee()
     }
 
-    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
-        self.learner.numbers()
+    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+        self.learner.figures()
     }
 
     fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {

@@ -37,7 +37,7 @@
 //!    \sigma_y),
 //!    \quad \sigma = \mathrm{softmax}(s^{i-1}): \tag{4} $$
 //!
-//! the health of the chain ([`OnlineLearner::numbers`]). A copy with an edge near 0 has nothing to add.
+//! the health of the chain ([`OnlineLearner::figures`]). A copy with an edge near 0 has nothing to add.
 //!
 //! ## Deviations
 //!
@@ -368,7 +368,7 @@ impl OnlineLearner for AdaBoostOlm {
         self.rounds
     }
 
-    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         let mistakes = self.mistakes.iter().map(|count| *count as f64).collect();
         vec![("edges", self.edges()), ("prefix_mistakes", mistakes)]
     }

@@ -90,7 +90,7 @@ impl<L: ExpertLearner> OnlineLearner for Votes<L> {
         (1..).zip(self.learner.weights()).map(|(expert, weight)| (expert.to_string(), *weight)).collect()
     }
 
-    fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         vec![("losses", self.learner.losses().to_vec()), ("bound", vec![self.learner.bound()])]
     }
 
@@ -128,7 +128,7 @@ mod tests {
         assert_close(at.probabilities[1], 7.0 / 12.0, 1e-15, "the second class");
         assert_close(at.abstain, 5.0 / 6.0, 1e-15, "no answer");
         learner.update(x, Target::class(0), &at);
-        assert_eq!(learner.numbers()[0].1, [1.0, 0.0, 0.75]);
+        assert_eq!(learner.figures()[0].1, [1.0, 0.0, 0.75]);
         assert_close(learner.weights()[1].1, 0.7161, 1e-3, "weight");
     }
 
@@ -149,8 +149,8 @@ mod tests {
             mistakes += at.probabilities[1 - y];
             learner.update(Features::Dense(&votes), Target::class(y), &at);
         }
-        let best = learner.numbers()[0].1.iter().copied().fold(f64::INFINITY, f64::min);
-        let bound = learner.numbers()[1].1[0];
+        let best = learner.figures()[0].1.iter().copied().fold(f64::INFINITY, f64::min);
+        let bound = learner.figures()[1].1[0];
         assert!(mistakes - best <= bound && mistakes > best, "{mistakes} {best} {bound}");
     }
 }

@@ -195,10 +195,10 @@ impl Forecaster {
     }
 
     /// The learner's figures, by name; of snapshots, the first one's.
-    pub fn numbers(&self) -> Vec<(&'static str, Vec<f64>)> {
+    pub fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         use noregret::learner::OnlineLearner as _;
         match self {
-            Self::Average(average) => average.members()[0].numbers(),
+            Self::Average(average) => average.members()[0].figures(),
             Self::Bandit(_) => Vec::new(),
         }
     }

@@ -298,7 +298,7 @@ fn wrappers_pass_everything_on() {
     let told = |learner: &dyn OnlineLearner| {
         let mut at = learner.prediction();
         learner.predict(Features::Dense(&vec![0.1; learner.problem().features]), &mut at);
-        (learner.numbers(), learner.explain(&at))
+        (learner.figures(), learner.explain(&at))
     };
     assert!(told(&*plain).0[0].1.iter().any(|edge| *edge != 0.0));
     assert_eq!(told(&*plain), told(&plain));
