@@ -1,9 +1,10 @@
 //! Developer tasks: `cargo xtask TASK`. Needs nothing but a Rust toolchain.
 
-#![allow(clippy::print_stdout, reason = "a task talks to the person who runs it")]
+#![allow(clippy::print_stdout, reason = "a task reports to the terminal")]
 
 mod bandit_tables;
 mod boosting;
+mod crates;
 mod docs;
 mod python;
 
@@ -18,6 +19,7 @@ cargo xtask TASK
            package's too
   python   the Python package alone: lints, a wheel in an environment of its own, its tests
   wheel    builds the Python package for users, into target/python/wheels
+  crates   packs the crates as a registry gets them, and builds each from its package
   docs     builds the documentation site, into target/docs; dead links among its pages are errors
   results  runs the real data sets and writes results/real-data.md
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
             cargo(&["build", "--quiet", "--workspace", PARQUET], &[]).and_then(|()| python::test())
         }
         Some("wheel") => python::release(),
+        Some("crates") => crates::check(),
         Some("docs") => docs::build(),
         Some("results") => results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
         Some("bandit-tables") => bandit_tables::write(&args.collect::<Vec<_>>()),

@@ -82,8 +82,9 @@ use crate::state::{State, Tensor};
 use self::choice::{Limits, TRIAL};
 use self::roster::Roster;
 use self::stack::Stack;
-use self::words::Lineup;
 use super::mixture::Mixture;
+
+pub use self::words::{Description, Lineup, Place};
 
 mod ahead;
 mod choice;
