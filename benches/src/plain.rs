@@ -19,7 +19,7 @@ impl PlainFolklore {
         Self { blocks, features, inverse, columns: vec![0.0; side * blocks] }
     }
 
-    /// One round. The inner problem is left out: `label` stands for what it would say. Costs what a round
+    /// One round. The inner problem is left out: `label` stands for its solution. Costs what a round
     /// costs, and keeps $P$ positive definite.
     pub fn round(&mut self, x: &[f64], label: usize) {
         let (d, q, n) = (self.features, self.blocks, self.blocks * self.features);

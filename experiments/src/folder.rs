@@ -34,7 +34,7 @@ pub fn write(
         (format!("{name}.csv"), outcome.points.csv().into_bytes()),
         (format!("{name}.svg"), outcome.figure.svg().into_bytes()),
         (format!("{name}.png"), png),
-        // The page last: it speaks of the others.
+        // The page last: it names the others.
         (format!("{name}.md"), page(figure, options, &sizes, outcome).into_bytes()),
     ];
     for (name, content) in files {

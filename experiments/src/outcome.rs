@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use noregret_stream::draw::plot;
 
-/// Something that a paper says, held against our number.
+/// A claim of a paper, compared with our number.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// What the paper, or the theory, says.
+    /// The claim of the paper or the theory.
     pub says: String,
     /// What came out.
     pub ours: String,
-    /// How far that is from what is said.
+    /// How far that is from the claim.
     pub difference: String,
     /// Whether it holds.
     pub holds: bool,

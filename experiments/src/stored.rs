@@ -26,7 +26,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// The file at `path` as it stands, with a constant feature if `intercept` says so.
+    /// The file at `path` as it stands, with a constant feature if `intercept`.
     pub(crate) fn load(path: &Path, intercept: bool) -> Result<Self, ExperimentError> {
         let name = path.display().to_string();
         let mut reader = open(&name, &ReadOptions::default())?;

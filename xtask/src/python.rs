@@ -118,7 +118,7 @@ fn wheel(venv: &Path, profile: &[&str]) -> Result<PathBuf, String> {
         .ok_or_else(|| "maturin made no wheel".to_owned())
 }
 
-/// The same path for programs that run elsewhere. Links are kept: a virtual environment knows itself by them.
+/// The same path for programs that run elsewhere. Links are kept: a virtual environment is found by them.
 pub(crate) fn absolute(path: &Path) -> Result<String, String> {
     let path = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
     path.into_os_string().into_string().map_err(|path| format!("{}: is not text", Path::new(&path).display()))

@@ -1,4 +1,4 @@
-//! What every algorithm says of itself, and how it is made.
+//! The description of every algorithm, and how it is made.
 
 use std::any::Any;
 
@@ -141,7 +141,7 @@ pub trait Algorithm: Sized {
     }
 }
 
-/// A learner as the fronts hold it: it learns, is saved, and says what it is.
+/// A learner as the fronts hold it: it learns, is saved, and describes itself.
 pub trait Model: OnlineLearner + State + Any {
     /// The description of its algorithm.
     fn about(&self) -> &'static About;

@@ -1,6 +1,6 @@
 //! The theorems' right-hand sides, one function each.
 //!
-//! A bound is about comparators in a ball of norm $B$; which norm is said at each function. "Regret" is the
+//! A bound is about comparators in a ball of norm $B$; each function says which norm. "Regret" is the
 //! learner's total loss minus the comparator's, natural logarithms, over all rounds so far. Functions that
 //! take sums over rounds (`trace_sum`, `slack`, `log_det`, …) are data-dependent and hold for the stream that
 //! the sums were taken on.

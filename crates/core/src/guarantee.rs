@@ -1,4 +1,4 @@
-//! What a learner's theorem promises about the rounds that it has learnt.
+//! A learner's theorem, applied to the rounds that it has learnt.
 
 use serde::{Deserialize, Serialize};
 
@@ -96,14 +96,14 @@ impl RunFacts {
         }
     }
 
-    /// What `learner`'s certificate promises of these rounds, for learners that keep one. Surrogates of weighted rounds stay
+    /// The bound of `learner`'s certificate on these rounds, for learners that keep one. Surrogates of weighted rounds stay
     /// lower bounds, so that it survives weights.
     pub fn certificate<L: OnlineLearner + ?Sized>(&self, learner: &L) -> Option<Promise> {
         let certificate = learner.certificate()?;
         Some(self.void(learner.rounds()).map_or(certificate, Err))
     }
 
-    /// What `learner`'s theorem promises of these rounds, for learners that have one.
+    /// The guarantee of `learner`'s theorem for these rounds, for learners that have one.
     pub fn guarantee<'a, L: OnlineLearner + ?Sized>(&self, learner: &'a L) -> Option<Guarantee<'a>> {
         Some(self.applied(learner.guarantee()?, learner.rounds()))
     }
@@ -113,7 +113,7 @@ impl RunFacts {
         Some(self.applied(learner.guarantee()?, learner.rounds()))
     }
 
-    /// What `learner` promises of these rounds where abstaining costs `cost`, see [`OnlineLearner::abstention_bound`].
+    /// The bound of `learner` on these rounds where abstaining costs `cost`, see [`OnlineLearner::abstention_bound`].
     pub fn abstention_bound<L: OnlineLearner + ?Sized>(&self, learner: &L, cost: f64) -> Option<Promise> {
         let bound = learner.abstention_bound(cost)?;
         Some(self.void(learner.rounds()).map_or(bound, Err))
@@ -150,7 +150,7 @@ pub(crate) fn is_beyond(norm_squared: f64, radius: f64) -> bool {
 const REFERENCE_LOGIT: f64 = 10.0;
 
 /// A theorem, applied to a learner as it stands. It is about streams that keep to the learner's radius, whose labels
-/// arrive before the next row: [`RunFacts`] knows whether they did.
+/// arrive before the next row: [`RunFacts`] records whether they did.
 #[non_exhaustive]
 pub enum Guarantee<'a> {
     /// Total log loss minus that of the best linear predictor of a ball.

@@ -74,8 +74,8 @@ pub trait OnlineLearner: Predictor {
         false
     }
 
-    /// What the learner's theorem promises about the rounds so far, for learners that have one. Whether the rounds are such
-    /// as the theorem is about is not the learner's to know: ask [`RunFacts::guarantee`](crate::guarantee::RunFacts::guarantee).
+    /// The guarantee of the learner's theorem for the rounds so far, for learners that have one. It supposes that the rounds
+    /// satisfy the theorem's assumptions; where that is to be checked, use [`RunFacts::guarantee`](crate::guarantee::RunFacts::guarantee).
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         None
     }
@@ -91,7 +91,7 @@ pub trait OnlineLearner: Predictor {
     }
 
     /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, or why there is none;
-    /// `None` for learners that keep none. Whether the rounds are such as it is about is not the learner's to know: ask
+    /// `None` for learners that keep none. It supposes that the rounds satisfy its assumptions; where that is to be checked, use
     /// [`RunFacts::certificate`](crate::guarantee::RunFacts::certificate).
     fn certificate(&self) -> Option<Promise> {
         None
@@ -196,7 +196,7 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 ///
 /// A round is three calls: [`predict`](BanditLearner::predict), [`play`](BanditLearner::play) and
 /// [`learn`](BanditLearner::learn). The [`Decision`] that goes through them is plain data; the learner keeps no table of
-/// pending ones. What late, reordered or lost feedback does is said in [`crate::bandit`].
+/// pending ones. [`crate::bandit`] describes the effects of late, reordered and lost feedback.
 pub trait BanditLearner: Send + Sync {
     /// The problem this was made for, with the values in use.
     fn problem(&self) -> &Problem;
@@ -249,7 +249,7 @@ pub trait BanditLearner: Send + Sync {
         false
     }
 
-    /// What the learner's theorem promises about the rounds so far, for learners that have one: a bound on the mistakes that
+    /// The guarantee of the learner's theorem for the rounds so far, for learners that have one: a bound on the mistakes that
     /// are to be expected of labels drawn from the learner's own distribution, each answered before the next row.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         None

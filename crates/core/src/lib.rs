@@ -26,7 +26,7 @@
 //!   [`bandit`]: learners that see whether the played label was right; [`boosting`]: weak learners made strong;
 //!   [`experts`]: learners that follow experts, and learners made of learners, the default
 //!   among them.
-//! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: what each says of itself, and its parameters.
+//! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: the description of each, and its parameters.
 //! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
 //! * [`loss`]: losses of scores. [`bounds`]: the theorems' right-hand sides;
 //!   [`guarantee`]: a theorem applied to a learner as it stands.

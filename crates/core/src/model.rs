@@ -54,7 +54,7 @@ pub enum ModelError {
     /// A model file of another version of the format.
     #[error("the model file has format version {found}; this program reads version {FORMAT_VERSION}")]
     Version {
-        /// The version it says.
+        /// The version that it names.
         found: String,
     },
     /// Several learners, of which only the mean is of use.

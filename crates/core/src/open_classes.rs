@@ -105,7 +105,7 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
                     assert!(grown, "only learners that can grow are given an open set of classes");
                     self.grown = self.inner.prediction();
                 }
-                // What it would have said had it known of the class.
+                // The prediction that it would have made with room for the class.
                 self.inner.predict(x, &mut self.grown);
                 self.inner.update(x, y, &self.grown);
             }

@@ -113,7 +113,7 @@ type MadeExperts = Result<Box<dyn ExpertModel>, ParamError>;
 /// An algorithm of the registry: plain data, and the function that makes its learner.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// What it says of itself.
+    /// Its description.
     pub about: &'static About,
     /// Its parameters.
     pub params: &'static [ParamInfo],
@@ -211,7 +211,7 @@ impl Entry {
         Self { practice: Some(Practice { settings, why }), ..self }
     }
 
-    /// Makes a learner for `problem` with the parameters `values`, of the kind of feedback that they ask for; names
+    /// Makes a learner for `problem` with the parameters `values`, of the kind of feedback that they name; names
     /// not given take the theorem's default.
     pub fn make_any(&self, values: &Values, problem: Problem, seed: u64) -> Made {
         check_problem(self.about, &problem)?;
@@ -226,7 +226,7 @@ impl Entry {
         self.make_any(values, problem, seed)?.full()
     }
 
-    /// The same for a learner of bandit feedback; `mode = bandit` need not be said.
+    /// The same for a learner of bandit feedback; `mode = bandit` need not be given.
     ///
     /// # Errors
     /// Also where the algorithm needs the truth.

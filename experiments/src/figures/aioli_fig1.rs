@@ -1,6 +1,6 @@
 //! AIOLI, figure 1: what proper and improper learners predict as a function of x, after the stream of figure 2.
 //!
-//! The paper does not say which data its figure is from.
+//! The paper does not name the data of its figure.
 
 use noregret::example::Features;
 use noregret_stream::draw::plot::{Chart, Figure};

@@ -30,7 +30,7 @@ pub(crate) struct Set {
 enum Origin {
     /// Made on the spot by this recipe.
     Recipe(&'static str),
-    /// Read, with a constant feature if so said.
+    /// Read, with a constant feature if that is set.
     File(PathBuf, bool),
 }
 

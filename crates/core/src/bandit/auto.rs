@@ -28,7 +28,7 @@
 //!
 //! and 0.02 of the weight is kept for every scale, so that all estimates have bounded weights $p^c/p \le 50$.
 //!
-//! After a right guess `coupled` learns the label. After a wrong one it learns the soft label that it then believes in, $q$
+//! After a right guess `coupled` learns the label. After a wrong one it learns a soft label, its own forecast $q$
 //! without the played label (the gradient of $-\ln(1 - q_{a_t})$ is the same); between them a reward mixes the two.
 //!
 //! ## Deviations

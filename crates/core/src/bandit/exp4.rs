@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// The best policy is found: labels are what policy 3 says.
+    /// The best policy is found: labels are those of policy 3.
     #[test]
     fn weight_goes_to_the_best_policy() {
         let problem = Problem::new(3, 2).with_horizon(3000);

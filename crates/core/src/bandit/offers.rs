@@ -366,7 +366,7 @@ mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
 
-    /// A label's column says what it earns in a context; labels are new in every round, and the best is found all the same.
+    /// A label's column decides what it earns in a context; labels are new in every round, and the best is found all the same.
     #[test]
     fn labels_never_seen_before_are_played_by_their_features() {
         let width = 256;

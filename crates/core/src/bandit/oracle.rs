@@ -20,7 +20,7 @@ const PREFIX: &str = "oracle.";
 param_words! {
     /// How the exploration scale $\gamma_t$ follows from the rounds so far.
     pub enum Schedule {
-        /// By what the oracle's regret can be at most, as its own certificate says after the rounds so far.
+        /// By the oracle's own certificate, a bound on its regret after the rounds so far.
         Certificate = "certificate",
         /// By the closed form of the oracle's theorem and the constants of the paper.
         Printed = "printed",

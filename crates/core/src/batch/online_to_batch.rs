@@ -37,7 +37,7 @@ use crate::state::{State, Tensor};
 /// The generator's stream that snapshots are drawn with.
 const STREAM: u64 = 2;
 
-/// The text of an archive that says how many snapshots it has.
+/// The name of an archive's text with the number of its snapshots.
 const SNAPSHOTS: &str = "snapshots";
 
 /// A learner that draws snapshots of itself, see the [module](self). It predicts and learns as the learner

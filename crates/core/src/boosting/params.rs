@@ -20,12 +20,12 @@ param_words! {
         Last = "last",
         /// The mean forecast of all prefixes, weighted by their log losses.
         Mixture = "mixture",
-        /// How many copies name each class, whatever their regressions say.
+        /// How many copies name each class, whatever their regressions forecast.
         Vote = "vote",
     }
 }
 
-/// The name of a weak learner. Its parameters say whether it exists.
+/// The name of a weak learner. [`Params::check`](crate::param::Params::check) finds whether it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeakName(pub String);
 
@@ -55,7 +55,7 @@ params! {
         copies: u64 = "30",
         /// Number of rounds $T$, or `anytime`.
         horizon: Horizon = "the stream's, if known; 1000000",
-        /// `hedge` draws a prefix as the theorem asks; `best`, `last`, `mixture` and `vote` are
+        /// `hedge` draws a prefix as in the theorem; `best`, `last`, `mixture` and `vote` are
         /// deterministic and outside it.
         play: Answer = "hedge",
         /// Stumps to choose from, for stumps only: [[[feature, threshold], ...], ...], a list for every copy.

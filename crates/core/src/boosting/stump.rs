@@ -195,7 +195,7 @@ impl BestStump {
         in_use.reduce(|best, stump| if self.spent[stump] < self.spent[best] { stump } else { best })
     }
 
-    /// Puts the thresholds of all features where the sample says.
+    /// Puts the thresholds of all features at quantiles of the sample.
     fn find_thresholds(&mut self, finder: &mut Finder) {
         let kept = (finder.rows as usize).min(SAMPLE);
         let rows = finder.rows as f64;
@@ -223,7 +223,7 @@ impl BestStump {
             }
             let stumps = at * count..(at + 1) * count;
             let half_step = kept as f64 / (2 * (count + 1)) as f64;
-            // The best stump stays in any case: what it knows is in use.
+            // The best stump stays in any case: its answers are in use.
             let best = self.best.filter(|best| stumps.contains(best));
             for stump in best.into_iter().chain(stumps.clone().filter(|stump| Some(*stump) != best)) {
                 if self.in_use[stump] == 0 {

@@ -71,7 +71,7 @@ pub(crate) enum Weak {
     Learner(&'static Entry, Values),
 }
 
-/// The error of a weak learner's parameter, under the name that its user knows.
+/// The error of a weak learner's parameter, under the name that its user gave.
 fn prefixed(error: ParamError) -> ParamError {
     match error {
         ParamError::Invalid { name, value, need } => {

@@ -1,4 +1,4 @@
-//! # AdaHedge with abstention: answer, or say that it is not known
+//! # AdaHedge with abstention: answer, or give none
 //!
 //! Experts vote in [-1, 1] on a question with the answers -1 and 1. AdaHedge weighs them; the sign of the
 //! weighted vote is the answer, given with probability |vote|: the closer the vote, the likelier there is no

@@ -165,7 +165,7 @@ impl ExpertLearner for AdaHedge {
             *total += loss;
         }
         if self.losses.len() > 1 {
-            // The gap is not negative (Jensen); rounding might say otherwise.
+            // The gap is not negative (Jensen), up to rounding.
             self.gap += (mean - (self.mix(rate) - before)).max(0.0); // eq. (2)
         }
         self.rounds += 1;

@@ -339,7 +339,7 @@ mod tests {
         for losses in [[700.0, 690.0, 1e5], [1e9, 1e9 + 1.0, 0.0], [0.0, 1e9, 1e9], [1e-300, 1.0, 5.0]] {
             (0..50).for_each(|_| mixture.update(&losses));
             total.iter_mut().zip(losses).for_each(|(total, loss)| *total += 50.0 * loss);
-            // Without sharing, weights are e^-loss, normalised: their logarithms say so where they themselves
+            // Without sharing, weights are e^-loss, normalised: their logarithms show it where they themselves
             // are 0.
             let least = total.iter().copied().fold(f64::INFINITY, f64::min);
             for (i, total) in total.iter().enumerate() {

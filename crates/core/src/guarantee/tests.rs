@@ -8,7 +8,7 @@ fn values(pairs: &[(&str, Value)]) -> Values {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
 }
 
-/// Whatever has a curvature promises nothing with one that is too large: surrogates are no lower bounds then.
+/// No learner with a curvature has a guarantee where it is too large: surrogates are no lower bounds then.
 #[test]
 fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
     let mut tried = Vec::new();

@@ -265,7 +265,7 @@ fn deflate(beta: f64, s: &[f64], y: &mut [f64]) {
 }
 
 /// `y = m⁻¹ y` for the symmetric `m`, of which the lower triangle is read, with eigenvalues >= 1: no pivot is
-/// smaller, and where rounding says so it is wrong. `m` is destroyed.
+/// smaller; where rounding gives another result, that is wrong. `m` is destroyed.
 fn divide(m: &mut [f64], y: &mut [f64]) {
     /// From here on the linear-algebra crate is faster.
     const LARGE: usize = 40;

@@ -1,4 +1,4 @@
-//! The mathematics that learners share. Nothing here knows of labels, files or algorithms.
+//! The mathematics that learners share. Nothing here depends on labels, files or algorithms.
 
 pub(crate) mod ball;
 pub mod basis;

@@ -50,7 +50,7 @@ impl Weights {
         if self.by_feature {
             scores_by_feature(&self.values, x, scores);
         } else if let Features::Dense(x) = x {
-            // The processor is asked for its vectors once, not for every row.
+            // The kind of vectors is chosen once, not for every row.
             widest(
                 #[inline(always)]
                 || {

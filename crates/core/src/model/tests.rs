@@ -25,7 +25,7 @@ fn load(bytes: &[u8]) -> Result<Box<dyn Model>, ModelError> {
     Archive::from_bytes(bytes).and_then(|archive| archive.model())
 }
 
-/// The sentence with which `archive`, whole but for what it says, is refused.
+/// The error with which `archive`, intact but for its contents, is refused.
 fn refusal(archive: &Archive) -> String {
     let error = load(&archive.to_bytes()).map(|_| ()).expect_err("must be refused").to_string();
     assert!(!error.contains('\n'), "{error}");
@@ -89,7 +89,7 @@ proptest! {
         prop_assert!(load(&bytes).is_err() || bytes == whole);
     }
 
-    /// A digest that is right does not make numbers true: whatever a counter says, nothing is read out of bounds.
+    /// A valid digest does not make numbers valid: whatever the value of a counter, nothing is read out of bounds.
     #[test]
     fn invented_counters_are_refused_or_harmless(
         tensor in any::<prop::sample::Index>(),
@@ -135,7 +135,7 @@ fn other_files_and_versions_are_refused() {
 
 #[test]
 fn huge_dimensions_are_refused_before_memory_is_taken() {
-    // The machine does not have what these ask for: an attempt to take it would abort the test.
+    // The machine does not have so much memory: an attempt to allocate it would abort the test.
     for (classes, features) in
         [(3, 4_000_000_000u64), (4_000_000_000u64, 2), (3, 40_000_000), (60_000_000, 60)]
     {

@@ -41,7 +41,7 @@ fn total(ball: Ball, weights: &[f64], x: &[f64], y: &[u32], features: usize) -> 
     .sum()
 }
 
-/// Solves with both methods, and checks that each keeps what it promises; the first is the default method's.
+/// Solves with both methods, and checks the certificate of each; the first is the default method's.
 fn both(data: &Data<'_>, ball: Ball, norm: f64, stop: Stop) -> Comparator {
     let found = best_in_hindsight(data, ball, norm, stop).expect("good arguments");
     let problem = Constrained {
@@ -55,7 +55,7 @@ fn both(data: &Data<'_>, ball: Ball, norm: f64, stop: Stop) -> Comparator {
     };
     let other = accelerated::solve(&problem, Stop { tolerance: 1e-5, passes: 3000 });
     assert!(found.gap <= stop.tolerance * found.value.max(1.0), "{ball:?} {norm}: gap {}", found.gap);
-    // In large balls only the certificate is asked for: first-order steps are slow there.
+    // In large balls only the certificate is checked: first-order steps are slow there.
     let reached = other.gap <= 1e-5 * other.value.max(1.0);
     assert!(reached || norm > 5.0, "{ball:?} {norm}: gap {} (accelerated)", other.gap);
     assert!(size(ball, &found.weights, data.features()) <= norm * (1.0 + 1e-12), "{ball:?} {norm}: outside");
@@ -210,7 +210,7 @@ fn bad_arguments_are_named() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The certificate is what it says: no point of the ball is better than `value - gap`.
+    /// The certificate holds: no point of the ball is better than `value - gap`.
     #[test]
     fn nothing_in_the_ball_is_better(
         classes in 2..5usize,

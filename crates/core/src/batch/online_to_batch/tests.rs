@@ -273,7 +273,7 @@ fn only_snapshots_allocate() {
     assert!((2..=12).contains(&drawn), "{drawn}");
 }
 
-/// Wrapped or boxed, a learner says the same of itself: every method is passed on.
+/// Wrapped or boxed, a learner is the same: every method is passed on.
 #[test]
 fn wrappers_pass_everything_on() {
     let mut plain = make("folklore", 3);
