@@ -25,7 +25,7 @@ param_words! {
     }
 }
 
-/// The name of a weak learner. [`Params::check`](crate::param::Params::check) finds whether it exists.
+/// The name of a weak learner; whether it exists is checked with the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeakName(pub String);
 
