@@ -26,7 +26,11 @@ mod tests {
             let text = String::from_utf8_lossy(&list.stdout);
             let files: Vec<&str> = text.lines().collect();
             for file in ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"] {
-                assert!(files.contains(&file), "{name} has no {file}: {}", String::from_utf8_lossy(&list.stderr));
+                assert!(
+                    files.contains(&file),
+                    "{name} has no {file}: {}",
+                    String::from_utf8_lossy(&list.stderr)
+                );
             }
             assert!(files.iter().any(|file| file.starts_with("src/")), "{name}: {files:?}");
             assert!(!files.iter().any(|file| file.starts_with("tests/")), "{name}: {files:?}");
