@@ -1,6 +1,6 @@
 //! Logged rounds that are in memory already.
 
-use super::passes::Evaluation;
+use super::question::Evaluation;
 use super::tally::{Support, Tally};
 use crate::decisions::line::check_distribution;
 use crate::evaluate::off_policy::{Round, check_weight};
