@@ -208,7 +208,7 @@ impl<S: Described> Algorithm for SecondOrderLearner<S> {
 
     fn numbers(problem: &Problem) -> usize {
         // A logit for every class but one; a real-valued target is one number too.
-        SecondOrder::numbers((problem.classes - 1).max(1), problem.features)
+        SecondOrder::numbers(problem.classes.saturating_sub(1).max(1), problem.features)
     }
 
     /// $A$, $b$, the sums and rounds add up.
