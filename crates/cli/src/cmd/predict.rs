@@ -15,7 +15,8 @@ use noregret_stream::save::Frozen;
 use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
-use crate::note::{counted, note, note_bad_rows, printable};
+use crate::forecasts::{Columns, Row};
+use crate::note::{counted, note, note_bad_rows};
 use crate::open::read_frozen;
 use crate::plan::Source;
 
@@ -25,13 +26,27 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
     let source = Source::of(&args.data, &args.reading)?.with_schema(schema);
-    let mut examples = ReadExamples::new(source.open()?, encoder, &source.data, source.on_bad_row).frozen();
+    let reader = source.open()?;
+    for sentence in reader.notes() {
+        note(format_args!("noregret: {}: {sentence}", source.name()));
+    }
+    let mut examples = ReadExamples::new(reader, encoder, &source.data, source.on_bad_row).frozen();
     let mut out = open(args.output.as_deref())?;
 
     let failure = |error: std::io::Error| match &args.output {
         Some(path) => file_failure(path, &error),
         None => Failure::output(error),
     };
+    let columns = Columns {
+        id: args.reading.id.is_some(),
+        confidence: args.confidence,
+        truth: false,
+        json: args.json || args.probabilities,
+        probabilities: args.probabilities,
+    };
+    if let Some(header) = columns.header() {
+        writeln!(out, "{header}").map_err(failure)?;
+    }
     let mut score = Score::new(forecast, 1);
     let mut rng = noregret::rng::Rng::new(args.seed, 1);
     let mut example = Example::default();
@@ -45,10 +60,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             Step::Example => {}
             Step::Bad(error) => {
                 // Line by line, what is written belongs to what was read.
-                let line = match args.probabilities {
-                    true => serde_json::json!({"label": null, "error": error.to_string()}).to_string(),
-                    false => String::new(),
-                };
+                let line = columns.failed(&examples.row().tag, &error.to_string());
                 writeln!(out, "{line}").map_err(failure)?;
                 continue;
             }
@@ -67,18 +79,13 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         }
         rows += 1;
         let labels = &examples.encoder.labels;
-        let line = if forecast == noregret::algorithm::Forecast::Value {
-            prediction.scores[0].to_string()
-        } else if args.probabilities {
-            let probabilities: serde_json::Map<String, serde_json::Value> = (0..prediction
-                .probabilities
-                .len())
-                .map(|class| (labels.name(class.into()).into_owned(), prediction.probabilities[class].into()))
-                .collect();
-            serde_json::json!({"label": labels.name(label), "probabilities": probabilities}).to_string()
-        } else {
-            printable(&labels.name(label)).into_owned()
+        let row = Row {
+            id: &examples.row().tag,
+            label,
+            prediction: &prediction,
+            target: example.target(),
         };
+        let line = columns.line(forecast, &row, labels);
         writeln!(out, "{line}").map_err(failure)?;
         if live {
             out.flush().map_err(failure)?;
@@ -98,6 +105,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         note(format_args!(
             "noregret: {count} {have} that no prediction is compared with; the first: {first}"
         ));
+    }
+    for odd in examples.reader.odd_cells() {
+        note(format_args!("noregret: {odd}"));
     }
     if examples.reader.dropped_features() > 0 {
         let dropped = counted(examples.reader.dropped_features(), "value");

@@ -79,14 +79,14 @@ fn to_a_file() {
 #[test]
 fn bad_rows_keep_their_place() {
     let folder = trained();
-    folder.write("new.csv", "size,hue,kind\n9,blue,dog\nx,red,cat\n1,red,horse\n1,red,cat\n");
+    folder.write("new.csv", "size,hue,kind\n9,blue,dog\n-inf,red,cat\n1,red,horse\n1,red,cat\n");
     let ran = folder.run("predict model new.csv");
-    ran.complained(2, r#"new.csv:3: column "size": "x" is not a number"#);
+    ran.complained(2, r#"new.csv:3: column "size": "-inf" is not finite"#);
     let ran = folder.run("predict model new.csv --on-bad-row 1").succeeded();
     assert_eq!(ran.stdout, "dog\n\ncat\ncat\n");
     assert!(ran.stderr.contains("1 bad row was skipped; the first: new.csv:3: "), "{}", ran.stderr);
     let objects = folder.run("predict model new.csv --on-bad-row skip --probabilities").succeeded().objects();
-    let error = r#"new.csv:3: column "size": "x" is not a number"#;
+    let error = r#"new.csv:3: column "size": "-inf" is not finite"#;
     assert_eq!(objects[1], serde_json::json!({"label": null, "error": error}));
     assert_eq!(
         objects.iter().map(|row| &row["label"]).collect::<Vec<_>>(),
@@ -143,4 +143,17 @@ fn labels_are_printed_without_control_characters() {
     assert_eq!(ran.stdout, "p\\u{1b}[31m\\nq\n");
     let inspected = folder.run("inspect model").succeeded().stdout;
     assert!(inspected.contains("p\\u{1b}[31m\\nq, q"), "{inspected}");
+}
+
+#[test]
+fn rows_keep_their_names() {
+    let folder = trained();
+    folder.write("new.csv", "key,size,hue,kind\nk-1,9,blue,dog\n\"k,2\",1,red,horse\n");
+    let ran = folder.run("predict model new.csv --id key --confidence").succeeded();
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (3, "id,label,confidence"));
+    assert!(lines[1].starts_with("k-1,dog,0.") && lines[2].starts_with("\"k,2\",cat,0."), "{lines:?}");
+    let ran = folder.run("predict model new.csv --id key --json").succeeded();
+    assert_eq!(ran.objects()[1], serde_json::json!({"id": "k,2", "label": "cat"}));
+    folder.run("predict model new.csv --id kex").failed(2, r#"new.csv: has no column "kex" (did you mean "key"?); its columns are "key", "size", "hue", "kind""#);
 }

@@ -13,6 +13,7 @@ pub struct Example {
     pub(super) truth: OwnedTruth,
     pub(super) distribution: Vec<f64>,
     pub(super) weight: f64,
+    pub(super) tag: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,6 +68,11 @@ impl Example {
         Some(target.weighted(self.weight))
     }
 
+    /// The row's own name, empty where it has none.
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
     /// An unlabelled example of the features `x`.
     pub fn of(x: Features<'_>) -> Self {
         let indices = match x {
@@ -106,6 +112,7 @@ impl Example {
         self.truth = other.truth;
         self.distribution.clone_from(&other.distribution);
         self.weight = other.weight;
+        self.tag.clone_from(&other.tag);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What looks at a run as it goes, as a [`Sink`](crate::run::Sink), and keeps little.
 
 pub mod abstain;
+pub mod baseline;
 pub mod calibration;
 pub mod certify;
 pub mod curve;
