@@ -250,6 +250,8 @@ pub(crate) struct ObservePlan {
     pub(crate) abstain: Option<AbstainPlan>,
     pub(crate) risk_plot: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
+    /// What the page is called.
+    pub(crate) title: Option<String>,
 }
 
 /// When no answer is given.
@@ -326,6 +328,7 @@ impl RunPlan {
                 abstain,
                 risk_plot: args.risk_plot.clone(),
                 report: args.report.clone(),
+                title: args.title.clone(),
             },
             log: args.log.clone(),
             predictions: args.predictions.clone(),

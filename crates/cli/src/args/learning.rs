@@ -68,6 +68,9 @@ pub(crate) struct RunArgs {
     /// Write a page about the run, to be looked at in a browser
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// What the page of --report is called [default: the learner and the data]
+    #[arg(long, value_name = "TEXT", requires = "report")]
+    pub(crate) title: Option<String>,
     /// Give no answer where abstaining, which costs this much of an error, is expected to be cheaper
     #[arg(long, value_name = "COST", value_parser = fraction, conflicts_with = "abstain_rate")]
     pub(crate) abstain_cost: Option<f64>,

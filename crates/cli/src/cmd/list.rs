@@ -47,7 +47,7 @@ const WIDTH: (usize, usize) = (30, 66);
 fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
     for entry in entries {
         let about = entry.about;
-        let costs = format!("a round: {}; memory: {}", about.cost, about.memory);
+        let costs = format!("time: {}; memory: {}", about.cost, about.memory);
         let lines = [wrapped(about.summary, WIDTH.1, ""), wrapped(&costs, WIDTH.1, "  ")].concat();
         for (name, line) in std::iter::once(about.name).chain(std::iter::repeat("")).zip(lines) {
             writeln!(out, "{}", format!("{name:<0$}{line}", WIDTH.0).trim_end())?;

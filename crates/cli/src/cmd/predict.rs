@@ -3,14 +3,17 @@
 use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
+use noregret::algorithm::Forecast;
 use noregret::example::Label;
-use noregret::prediction::{Decision, argmax};
+use noregret::prediction::{Decision, Prediction, argmax};
+use noregret::rng::Rng;
 use noregret_stream::Replacement;
 use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{ReadExamples, Step};
+use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
-use noregret_stream::save::Frozen;
+use noregret_stream::save::{Forecaster, Frozen};
 
 use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;
@@ -47,50 +50,52 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(header) = columns.header() {
         writeln!(out, "{header}").map_err(failure)?;
     }
-    let mut score = Score::new(forecast, 1);
-    let mut rng = noregret::rng::Rng::new(args.seed, 1);
-    let mut example = Example::default();
-    let mut prediction = predictor.prediction();
-    let mut room = Decision::default();
     // The program that sends rows through a pipe may wait for the answer to one before the next.
     let live = examples.reader.size().is_none();
-    let mut rows = 0u64;
+    let mut lines = Lines {
+        predictor: &predictor,
+        columns,
+        forecast,
+        greedy: args.greedy,
+        rng: Rng::new(args.seed, 1),
+        score: Score::new(forecast, 1),
+        rows: 0,
+        prediction: predictor.prediction(),
+        room: Decision::default(),
+        examples: Vec::new(),
+        waiting: Vec::new(),
+    };
+    let mut example = Example::default();
     loop {
-        match examples.step(&mut example).map_err(Failure::reading)? {
-            Step::Example => {}
-            Step::Bad(error) => {
-                // Line by line, what is written belongs to what was read.
-                let line = columns.failed(&examples.row().tag, &error.to_string());
-                writeln!(out, "{line}").map_err(failure)?;
-                continue;
+        let step = examples.step(&mut example);
+        match &step {
+            Ok(Step::Example) => {
+                lines.waiting.push(Waiting::Row(examples.row().tag.clone()));
+                lines.examples.push(std::mem::take(&mut example));
             }
-            Step::End => break,
+            // Line by line, what is written belongs to what was read.
+            Ok(Step::Bad(error)) => {
+                let line = columns.failed(&examples.row().tag, &error.to_string());
+                lines.waiting.push(Waiting::Failed(line));
+            }
+            Ok(Step::End) | Err(_) => {}
         }
-        predictor.predict(example.features(), &mut prediction, &mut room);
-        if !prediction.is_finite() {
-            return Err(run_failure(source.name(), RunError::NotFinite(rows + 1)));
+        let over = matches!(step, Ok(Step::End) | Err(_));
+        if live || over || lines.waiting.len() == TOGETHER {
+            let first = lines.rows + 1;
+            let finite = lines.write(&mut out, &examples.encoder.labels).map_err(failure)?;
+            if let Some(at) = finite.err() {
+                return Err(run_failure(source.name(), RunError::NotFinite(first + at)));
+            }
+            if live {
+                out.flush().map_err(failure)?;
+            }
         }
-        let label = match args.greedy {
-            true => Label::from(argmax(&prediction.scores)),
-            false => play(forecast, &prediction, &mut rng),
-        };
-        if let Some(target) = example.target() {
-            score.add(RoundScore::new(forecast, &prediction, label, target));
-        }
-        rows += 1;
-        let labels = &examples.encoder.labels;
-        let row = Row {
-            id: &examples.row().tag,
-            label,
-            prediction: &prediction,
-            target: example.target(),
-        };
-        let line = columns.line(forecast, &row, labels);
-        writeln!(out, "{line}").map_err(failure)?;
-        if live {
-            out.flush().map_err(failure)?;
+        if let Step::End = step.map_err(Failure::reading)? {
+            break;
         }
     }
+    let Lines { rows, score, .. } = lines;
     if rows == 0 {
         return Err(Failure::data(format!("{}: has no rows to predict", source.name())));
     }
@@ -120,6 +125,85 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         note(format_args!("{rows} predicted; error rate {error:.5}{loss} on the {labelled} labelled"));
     }
     Ok(())
+}
+
+/// So many rows of a file are predicted together: matrices are then read once for all of them.
+const TOGETHER: usize = 64;
+
+/// A line that is still to be written.
+enum Waiting {
+    /// The prediction of the next example, and the name of its row.
+    Row(String),
+    /// What stands for a row that could not be read.
+    Failed(String),
+}
+
+/// Predictions on their way to the output, in the order of the rows.
+struct Lines<'a> {
+    predictor: &'a Forecaster,
+    columns: Columns,
+    forecast: Forecast,
+    greedy: bool,
+    rng: Rng,
+    score: Score,
+    /// Rows that were predicted.
+    rows: u64,
+    prediction: Prediction,
+    room: Decision,
+    examples: Vec<Example>,
+    waiting: Vec<Waiting>,
+}
+
+impl Lines<'_> {
+    /// Predicts the examples that wait, and writes all lines. Where a prediction is not finite, the inner error is its place among
+    /// the examples.
+    fn write(&mut self, out: &mut impl Write, labels: &Labels) -> std::io::Result<Result<(), u64>> {
+        let Self { columns, forecast, greedy, rng, score, rows, examples, waiting, .. } = self;
+        let mut waiting = waiting.drain(..);
+        let mut written = Ok(Ok(()));
+        let features: Vec<_> = examples.iter().map(Example::features).collect();
+        self.predictor.predict_batch(&features, &mut self.prediction, &mut self.room, &mut |at, prediction| {
+            if !matches!(written, Ok(Ok(()))) {
+                return;
+            }
+            if !prediction.is_finite() {
+                written = Ok(Err(at as u64));
+                return;
+            }
+            let label = match *greedy {
+                true => Label::from(argmax(&prediction.scores)),
+                false => play(*forecast, prediction, rng),
+            };
+            let target = examples[at].target();
+            if let Some(target) = target {
+                score.add(RoundScore::new(*forecast, prediction, label, target));
+            }
+            *rows += 1;
+            for line in waiting.by_ref() {
+                let (line, done) = match line {
+                    Waiting::Row(id) => {
+                        let row = Row { id: &id, label, prediction, target };
+                        (columns.line(*forecast, &row, labels), true)
+                    }
+                    Waiting::Failed(line) => (line, false),
+                };
+                written = writeln!(out, "{line}").map(Ok);
+                if done || written.is_err() {
+                    break;
+                }
+            }
+        });
+        if !matches!(written, Ok(Ok(()))) {
+            return written;
+        }
+        for line in waiting {
+            if let Waiting::Failed(line) = line {
+                writeln!(out, "{line}")?;
+            }
+        }
+        examples.clear();
+        Ok(Ok(()))
+    }
 }
 
 /// Standard output, or a file that appears when it is complete.

@@ -156,7 +156,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
             abstention,
             calibration: observe.calibration.map(|of| Calibration::new(of == CalibrationOf::Classes)),
             page: (observe.report.as_ref())
-                .map(|path| RunPage::open(path, about.forecast, &decisions))
+                .map(|path| RunPage::open(path, observe.title.as_deref(), about.forecast, &decisions))
                 .transpose()?,
             forecasts,
             // Of late labels they would know too early, and of right and wrong too much.
@@ -450,7 +450,12 @@ impl Session<'_> {
             seed: self.options.seed,
         };
         if let Some(page) = self.observers.page {
+            let columns = match &learner {
+                AnyModel::Full(learner) => page.columns(learner.as_ref(), examples),
+                AnyModel::Bandit(_) => Vec::new(),
+            };
             page.write(Ending {
+                columns,
                 score: &score,
                 summary: &summary,
                 labels: &examples.encoder.labels,

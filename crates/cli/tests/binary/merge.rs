@@ -53,7 +53,7 @@ fn shards_become_one_model() {
         }
     }
     good(&folder, "run b.svm --quiet --load sum --save more");
-    assert!(good(&folder, "inspect more").stdout.contains("rounds       1200\n"));
+    assert!(good(&folder, "inspect more").stdout.contains(", 1200 rounds in all\n"));
     // Same models, same bytes.
     good(&folder, "merge a b c --output again");
     assert_eq!(folder.read("sum"), folder.read("again"));

@@ -157,3 +157,33 @@ fn rows_keep_their_names() {
     assert_eq!(ran.objects()[1], serde_json::json!({"id": "k,2", "label": "cat"}));
     folder.run("predict model new.csv --id kex").failed(2, r#"new.csv: has no column "kex" (did you mean "key"?); its columns are "key", "size", "hue", "kind""#);
 }
+
+/// Rows of a file are predicted together, those of a pipe one by one: the same lines in the same order.
+#[test]
+fn together_as_one_by_one() {
+    let mut text = "a,b,y\n".to_owned();
+    for t in 0..300_u32 {
+        let (a, b) = (t * 7 % 31, t * 13 % 29);
+        let row = format!("{a}.5,{b}.25,{}\n", ["p", "q", "r"][((a + 2 * b) % 3) as usize]);
+        text += if t % 50 == 49 { "inf,1,p\n" } else { &row };
+    }
+    let folder = Folder::with("a.csv", &text);
+    let skip = "--on-bad-row skip";
+    for learner in ["auto", "folklore", "perceptron", "gaptron-hinge"] {
+        folder.run(&format!("run a.csv --quiet --learner {learner} --save model {skip}")).succeeded();
+        let file = folder.run(&format!("predict model a.csv --probabilities {skip}")).succeeded();
+        let pipe = folder.run_with(&format!("predict model - --format csv --probabilities {skip}"), &text);
+        let (file, pipe) = (file.objects(), pipe.succeeded().objects());
+        assert_eq!((file.len(), pipe.len()), (300, 300), "{learner}");
+        for (at, (file, pipe)) in file.iter().zip(&pipe).enumerate() {
+            assert_eq!(file["label"], pipe["label"], "{learner} {at}");
+            assert_eq!(file["label"].is_null(), at % 50 == 49, "{learner} {at}");
+            let Some(probabilities) = file["probabilities"].as_object() else { continue };
+            for (class, probability) in probabilities {
+                let other = pipe["probabilities"][class].as_f64().unwrap();
+                let probability = probability.as_f64().unwrap();
+                assert!((probability - other).abs() <= 1e-9, "{learner} {at}: {probability} {other}");
+            }
+        }
+    }
+}

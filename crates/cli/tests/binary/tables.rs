@@ -37,9 +37,11 @@ fn tickets_are_learnt_as_they_are() {
 fn ten_thousand_tickets_without_an_option() {
     let folder = Folder::new();
     folder.run("generate tickets --output tickets.csv").succeeded();
-    let object = folder.summary("tickets.csv --label queue");
+    let object = folder.summary("tickets.csv --label queue --save model");
     let error = object["error_rate"].as_f64().unwrap();
     assert!(error < 0.12, "{error}");
+    let bytes = folder.read("model").len();
+    assert!(bytes < 10_000_000, "{bytes}");
 }
 
 /// The page for people is run as it stands.

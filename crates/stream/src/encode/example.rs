@@ -13,6 +13,7 @@ pub struct Example {
     pub(super) truth: OwnedTruth,
     pub(super) distribution: Vec<f64>,
     pub(super) weight: f64,
+    #[serde(default)]
     pub(super) tag: String,
 }
 
@@ -102,6 +103,17 @@ impl Example {
                 OwnedTruth::Distribution
             }
         };
+    }
+
+    /// Sets these features, whose numbers increase, to 0.
+    pub fn remove(&mut self, features: &[u32]) {
+        if !self.sparse {
+            features.iter().for_each(|feature| self.values[*feature as usize] = 0.0);
+            return;
+        }
+        let kept = |feature: &u32| features.binary_search(feature).is_err();
+        let pairs = self.indices.iter().copied().zip(self.values.iter().copied());
+        (self.indices, self.values) = pairs.filter(|(feature, _)| kept(feature)).unzip();
     }
 
     /// Copies `other`, reusing the buffers.

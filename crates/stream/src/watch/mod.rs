@@ -5,4 +5,5 @@ pub mod baseline;
 pub mod calibration;
 pub mod certify;
 pub mod curve;
+pub mod influence;
 pub mod spread;

@@ -105,7 +105,7 @@ fn a_cell_that_is_no_number_counts_as_missing() {
     let rows = read(&mut *reader);
     let expected = ["1002 c*1 b=2", "1003 d*1 a=3 b=4", "1004 d*1 b=5", "1005 d*1 b=6"];
     assert_eq!(rows[1000..], expected);
-    let notes = reader.notes();
+    let notes = reader.odd_cells();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].starts_with("column \"a\": 2 cells are no numbers, the first \"x\" in line 1002"), "{notes:?}");
 }
@@ -132,8 +132,8 @@ fn tables_of_text_are_read_as_they_were() {
     let mut reader = open("y,said,amount\n1,my card was charged twice 1,\"1,001.5\"\n", &saved).unwrap();
     let short = read(&mut *reader);
     assert!(short[0].contains(" said~charged twice=") && short[0].contains("at:days=missing=1"), "{}", short[0]);
-    let described = reader.describe();
-    assert!(described.iter().any(|(what, how)| *what == "note" && how.contains("no column \"at\"")), "{described:?}");
+    let notes = reader.notes();
+    assert!(notes.iter().any(|note| note.contains("no column \"at\"")), "{notes:?}");
 }
 
 #[test]

@@ -16,6 +16,10 @@ const MOST_WORDS: usize = 4096;
 /// What a pair counts beside a word: both words of it are there already.
 const PAIR: f64 = 0.5;
 
+/// The norm of a cell of text. A cell of thirty words says more than a number or a category, whose norm is about 1: ten thousand
+/// generated tickets are learnt by `auto` with an error of 0.138 at norm 1, 0.116 at 2, 0.108 at 3 and 0.110 at 4.
+const NORM: f64 = 3.0;
+
 /// Stands between a column's name and a word. No word contains it.
 const MARK: char = '~';
 
@@ -57,8 +61,8 @@ impl Words {
         self.features.iter_mut().filter(|feature| **feature >= count).for_each(|feature| *feature = NONE);
     }
 
-    /// Adds the words of a cell to a row: logarithms of their counts, together of norm 1, so that long texts and short ones weigh
-    /// the same.
+    /// Adds the words of a cell to a row: logarithms of their counts, together of norm [`NORM`], so that long texts and short
+    /// ones weigh the same.
     pub(crate) fn push(&mut self, cell: &str, columns: &mut ColumnMap, row: &mut Row) {
         self.cut(cell);
         self.met.clear();
@@ -78,7 +82,7 @@ impl Words {
         let weight = |times: &[(u32, f64, usize, usize)]| times[0].1 * (1.0 + (times.len() as f64).ln());
         let same = |a: &(u32, f64, usize, usize), b: &(u32, f64, usize, usize)| a.0 == b.0;
         let square: f64 = self.met.chunk_by(same).map(|times| weight(times).powi(2)).sum();
-        let scale = if square > 0.0 { square.sqrt().recip() } else { 0.0 };
+        let scale = if square > 0.0 { NORM / square.sqrt() } else { 0.0 };
         for times in self.met.chunk_by(same) {
             let (bucket, _, start, end) = times[0];
             let slot = &mut self.features[bucket as usize];
@@ -137,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_pairs_have_norm_one() {
+    fn words_and_pairs_have_one_norm() {
         let mut columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let mut words = Words::new("text", columns.columns());
         let mut row = Row::new();
@@ -150,7 +154,7 @@ mod tests {
             ["text~label", "text~refund", "text~refund refund", "text~refund the", "text~the", "text~the label"]
         );
         let square: f64 = row.values().iter().map(|value| value * value).sum();
-        assert!((square - 1.0).abs() < 1e-12, "{square}");
+        assert!((square - NORM * NORM).abs() < 1e-12, "{square}");
         // Twice counts 1 + ln 2, a pair half of a word.
         let value = |name: &str| {
             let column = columns.columns().index_of(name).expect("it was met");
