@@ -77,6 +77,7 @@ impl<'a> Source<'a> {
                     large_row: LargeRow::Error,
                     radius: f64::INFINITY,
                     large_rows: 0,
+                    absent: vec![],
                 };
                 Box::new(SyntheticExamples::new(stream, encoder, *rows))
             }

@@ -53,6 +53,7 @@ impl Stored {
             large_row: LargeRow::Error,
             radius: f64::INFINITY,
             large_rows: 0,
+            absent: vec![],
         };
         let mut examples = ReadExamples::new(reader, encoder, &name, BadRows::Fail);
         let (mut stored, mut example) = (Vec::with_capacity(survey.rows as usize), Example::default());

@@ -74,6 +74,7 @@ impl Facts {
             large_row: LargeRow::Warn,
             radius: problem.radius.unwrap_or(f64::INFINITY),
             large_rows: 0,
+            absent: vec![],
         })
     }
 }

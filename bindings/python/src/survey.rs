@@ -35,7 +35,7 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
     let columns = rows.width();
     rows.check(columns)?;
     let (first, second) = match scaling {
-        Scaling::None | Scaling::Unit => (Vec::new(), Vec::new()),
+        Scaling::None | Scaling::Unit | Scaling::Mixed => (Vec::new(), Vec::new()),
         Scaling::MaxAbs => (largest(rows, columns), Vec::new()),
         Scaling::Standard => moments(rows, weights, columns),
     };
@@ -51,6 +51,7 @@ fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bo
         large_row: LargeRow::Warn,
         radius: f64::INFINITY,
         large_rows: 0,
+        absent: vec![],
     };
     let mut example = Example::default();
     let mut radius: f64 = 0.0;

@@ -224,6 +224,8 @@ pub(crate) fn json(comparison: &Comparison, data: &str) -> std::io::Result<()> {
                 learner: candidate.entry.about.name,
                 rates: run.score.rates(),
                 window: run.score.window_rates(),
+                baselines: None,
+                commonest: None,
                 seconds: Some(run.seconds),
                 rows_per_second: Some(run.score.rounds() as f64 / run.seconds),
                 certified: None,

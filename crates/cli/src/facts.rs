@@ -30,7 +30,7 @@ pub(crate) struct Stream<'a> {
     pub(crate) reader: Box<dyn Reader>,
     facts: Facts,
     /// What was decided about the reader.
-    described: String,
+    described: Vec<(&'static str, String)>,
 }
 
 impl<'a> Stream<'a> {
@@ -83,7 +83,8 @@ impl<'a> Stream<'a> {
                 Some(kept) => kept,
                 None => plan.source.with_schema(schema).open()?,
             };
-            Facts::of_file(plan, wanted, &survey)?
+            let numbers = reader.schema().numbers().unwrap_or(0) as usize;
+            Facts { numbers, ..Facts::of_file(plan, wanted, &survey)? }
         } else {
             Facts::of_pipe(scale, wanted, reader.as_ref())?
         };
@@ -140,7 +141,7 @@ impl<'a> Stream<'a> {
                 _ => facts.classes,
             },
             labels: facts.labels.clone(),
-            scaler: Scaler::new(scaling),
+            scaler: Scaler::of_table(scaling, facts.numbers),
             intercept,
             sparse: facts.sparse,
             columns: facts.columns,
@@ -149,6 +150,7 @@ impl<'a> Stream<'a> {
             large_row: self.plan.on_large_row,
             radius,
             large_rows: 0,
+            absent: vec![],
         };
         Ok((learner, encoder))
     }
@@ -162,11 +164,9 @@ impl<'a> Stream<'a> {
             encoder.scaler.scaling(),
             short(encoder.radius)
         );
-        vec![
-            ("data", self.described.clone()),
-            ("stream", self.facts.description.clone()),
-            ("features", features),
-        ]
+        let mut decisions = self.described.clone();
+        decisions.extend([("stream", self.facts.description.clone()), ("features", features)]);
+        decisions
     }
 }
 
@@ -177,6 +177,8 @@ struct Facts {
     open_classes: bool,
     labels: Labels,
     columns: usize,
+    /// Of a table, how many of them are numbers.
+    numbers: usize,
     scaling: Scaling,
     radius: Option<f64>,
     sparse: bool,
@@ -257,6 +259,7 @@ impl Facts {
             open_classes: false,
             labels: survey.labels.clone(),
             columns,
+            numbers: 0,
             scaling: survey.scaling,
             radius: Some(survey.radius),
             sparse: survey.is_sparse() && survey.scaling != Scaling::Standard,
@@ -297,7 +300,9 @@ impl Facts {
                 "--set features=D (or --hash-bits BITS): must be given for a pipe, which cannot be read twice",
             )
         })?;
-        let scaling = scale.unwrap_or_else(|| suitable(columns));
+        let numbers = reader.schema().numbers();
+        let suitable = || if numbers.is_some() { Scaling::Mixed } else { suitable(columns) };
+        let scaling = scale.unwrap_or_else(suitable);
         let radius = scaling.radius(columns);
         let needs = |wanted: &Wanted| {
             !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()
@@ -314,6 +319,7 @@ impl Facts {
             open_classes,
             labels: Labels::default(),
             columns,
+            numbers: numbers.unwrap_or(0) as usize,
             scaling,
             radius,
             sparse: columns > 4096 && scaling != Scaling::Standard,
@@ -365,8 +371,16 @@ fn check_memory(plan: &StreamPlan, wanted: &[Wanted], problem: &Problem) -> Resu
 }
 
 /// The reader's decisions in a sentence.
-pub(crate) fn describe_reader(source: &Source, reader: &dyn Reader) -> String {
-    let details: Vec<String> =
-        reader.describe().iter().map(|(subject, what)| format!("{subject} {what}")).collect();
-    format!("{}: {}", source.name(), details.join(", "))
+pub(crate) fn describe_reader(source: &Source, reader: &dyn Reader) -> Vec<(&'static str, String)> {
+    // What a table holds has lines of its own.
+    let own = |subject: &str| TABLE.contains(&subject);
+    let described = reader.describe();
+    let details = described.iter().filter(|(subject, _)| !own(subject));
+    let details: Vec<String> = details.map(|(subject, what)| format!("{subject} {what}")).collect();
+    let mut lines = vec![("data", format!("{}: {}", source.name(), details.join(", ")))];
+    lines.extend(described.into_iter().filter(|(subject, _)| own(subject)));
+    lines
 }
+
+/// What is said of the columns of a table with text, times or columns that are left out.
+const TABLE: [&str; 5] = ["numbers", "categories", "text", "time", "left out"];

@@ -33,6 +33,7 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
             .output("--save", &args.save)
             .output("--batch-model", &args.batch_model)
             .output("--log", &args.log)
+            .output("--predictions", &args.predictions)
             .output("--report", &args.report)
             .output("--risk-plot", &args.risk_plot)
             .check(),

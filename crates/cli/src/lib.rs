@@ -11,6 +11,7 @@ mod data;
 mod facts;
 mod failure;
 mod files;
+mod forecasts;
 mod hint;
 mod interrupt;
 mod note;

@@ -4,22 +4,25 @@ use std::path::Path;
 
 use noregret::algorithm::AnyModel;
 use noregret::guarantee::RunFacts;
-use noregret::learner::Feedback;
+use noregret::learner::{Classes, Feedback, OnlineLearner as _, Predictor as _};
 use noregret::model::{Archive, ModelError};
 use noregret::param::{Value, Values};
 use noregret::rng::Rng;
 use noregret_stream::Reader;
 use noregret_stream::encode::Encoder;
+use noregret_stream::encode::labels::Labels;
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Frozen, Saved};
+use noregret_stream::{Row, RowLabel, Stop};
 
 use crate::choices::FeedbackChoice;
 use crate::cmd::list::in_practice;
 use crate::facts::{Stream, describe_reader};
 use crate::failure::Failure;
 use crate::note::{counted, short};
-use crate::plan::{LearnerPlan, RunPlan, StreamPlan};
+use crate::plan::{LearnerPlan, RunPlan, Source, StreamPlan};
 use crate::wanted::Wanted;
+use crate::watched::Watched;
 
 /// A stream, ready to be learnt.
 pub(crate) struct Opened {
@@ -54,7 +57,7 @@ pub(crate) fn open(plan: &RunPlan) -> Result<Opened, Failure> {
 /// A saved model and data of the kind that it has learnt from.
 fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Result<Opened, Failure> {
     let archive = read_archive(path)?;
-    let saved = Saved::from_archive(&archive).map_err(|error| in_file(path, error))?;
+    let mut saved = Saved::from_archive(&archive).map_err(|error| in_file(path, error))?;
     if let Some(asked) = feedback
         && (asked == FeedbackChoice::Bandit) != matches!(saved.learner, AnyModel::Bandit(_))
     {
@@ -74,11 +77,19 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
             plan.seed
         )));
     }
-    let mut source = plan.source.with_schema(saved.schema);
+    let mut source = plan.source.with_schema(saved.schema.clone());
     source.options.room = u32::try_from(saved.encoder.columns).unwrap_or(u32::MAX);
     let reader = source.open()?;
+    let new = take_in(&mut saved, &source, plan.stop())?;
     let encoder = Encoder { large_row: plan.on_large_row, ..saved.encoder };
-    let mut decisions = vec![("data", describe_reader(&source, reader.as_ref()))];
+    let mut decisions = describe_reader(&source, reader.as_ref());
+    if !new.is_empty() {
+        let classes = if new.len() == 1 { "class" } else { "classes" };
+        let names: Vec<String> = new.iter().take(20).map(|name| format!("{name:?}")).collect();
+        let more = if new.len() > 20 { ", …" } else { "" };
+        let sentence = format!("{} {classes} that the model did not know: {}{more}", new.len(), names.join(", "));
+        decisions.push(("new", sentence));
+    }
     decisions
         .push(("model", format!("{}, after {}", path.display(), counted(saved.learner.rounds(), "round"))));
     decisions.push(("learner", describe_learner(&saved.learner)));
@@ -97,6 +108,46 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         decisions,
     })
 }
+
+/// Lets the learner grow by the classes of a file that it does not know, if it can. Their names are those that a first pass over
+/// the file finds; a pipe has none.
+fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String>, Failure> {
+    let AnyModel::Full(learner) = &mut saved.learner else { return Ok(vec![]) };
+    let file = std::fs::metadata(&source.data).is_ok_and(|metadata| metadata.is_file());
+    if !file || learner.about().accepts.classes != Classes::Any {
+        return Ok(vec![]);
+    }
+    let (mut new, mut row) = (Labels::default(), Row::new());
+    let mut reader = Watched::new(source.open()?, None, stop);
+    loop {
+        match reader.read(&mut row) {
+            Ok(true) => {}
+            // The run comes to it again.
+            Err(error) if error.is_row_error() => continue,
+            Ok(false) | Err(_) => break,
+        }
+        if let RowLabel::Name(name) = row.label()
+            && saved.encoder.labels.find(name).is_none()
+        {
+            new.intern(name);
+        }
+    }
+    let (classes, features) = (saved.encoder.labels.len() + new.len(), learner.problem().features);
+    let room = learner.problem().classes;
+    // Where there is room, classes are taken in as they come.
+    if classes <= room || classes > MOST_CLASSES || !learner.grow(classes, features) {
+        return Ok(vec![]);
+    }
+    let new: Vec<String> = new.sorted().iter().map(str::to_owned).collect();
+    saved.encoder.classes = classes;
+    new.iter().for_each(|name| {
+        saved.encoder.labels.intern(name);
+    });
+    Ok(new)
+}
+
+/// More classes than this are taken for a mistake.
+const MOST_CLASSES: usize = 10_000;
 
 /// Reads a model file, to continue.
 pub(crate) fn read_model(path: &Path) -> Result<Saved, Failure> {

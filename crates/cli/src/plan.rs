@@ -57,6 +57,11 @@ impl Source {
             delimiter,
             header: args.header,
             categorical: args.categorical.clone(),
+            numeric: args.numeric.clone(),
+            text: args.text.clone(),
+            time: args.time.clone(),
+            drop: args.drop.clone(),
+            id: args.id.clone(),
             hash_bits: args.hash_bits,
             index_base: args.index_base,
             ..ReadOptions::default()
@@ -216,6 +221,8 @@ pub(crate) struct RunPlan {
     pub(crate) observe: ObservePlan,
     /// Where the decisions go.
     pub(crate) log: Option<PathBuf>,
+    /// Where the predictions go.
+    pub(crate) predictions: Option<PathBuf>,
     /// Where the model goes.
     pub(crate) save: Option<PathBuf>,
     /// When it is saved on the way.
@@ -243,6 +250,8 @@ pub(crate) struct ObservePlan {
     pub(crate) abstain: Option<AbstainPlan>,
     pub(crate) risk_plot: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
+    /// What the page is called.
+    pub(crate) title: Option<String>,
 }
 
 /// When no answer is given.
@@ -287,6 +296,7 @@ impl RepeatPlan {
             ("--log", args.log.is_some()),
             ("--checkpoint", args.checkpoint.is_some()),
             ("--skip", args.skip.is_some()),
+            ("--predictions", args.predictions.is_some()),
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(Failure::usage(format!(
@@ -318,8 +328,10 @@ impl RunPlan {
                 abstain,
                 risk_plot: args.risk_plot.clone(),
                 report: args.report.clone(),
+                title: args.title.clone(),
             },
             log: args.log.clone(),
+            predictions: args.predictions.clone(),
             save: args.save.clone(),
             checkpoint: args.checkpoint,
             skip: args.skip,

@@ -3,15 +3,17 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use noregret::algorithm::Forecast;
+use noregret::algorithm::{Forecast, Model};
 use noregret::example::Label;
 use noregret::guarantee::Promise;
 use noregret_stream::Replacement;
 use noregret_stream::draw::report::{Page, Watch};
+use noregret_stream::encode::examples::ReadExamples;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::watch::certify::Record;
+use noregret_stream::watch::influence::{self, Influence};
 
 use crate::failure::Failure;
 use crate::note::data_name;
@@ -40,6 +42,8 @@ impl PageFile {
 /// The report of a run that is under way.
 pub(crate) struct RunPage {
     file: PageFile,
+    title: Option<String>,
+    influence: Influence,
     watch: Watch,
     decisions: Vec<(String, String)>,
 }
@@ -53,25 +57,38 @@ pub(crate) struct Ending<'a> {
     pub(crate) certificate: Option<Promise>,
     pub(crate) bound: Option<Promise>,
     pub(crate) weights: Vec<(String, f64)>,
+    /// How much worse the last rows are predicted without each column.
+    pub(crate) columns: Vec<(String, f64)>,
 }
 
 impl RunPage {
     /// A report at `path`.
     pub(crate) fn open(
         path: &Path,
+        title: Option<&str>,
         forecast: Forecast,
         decisions: &[(&'static str, String)],
     ) -> Result<Self, Failure> {
         Ok(Self {
             file: PageFile::open(path)?,
+            title: title.map(str::to_owned),
+            influence: Influence::new(),
             watch: Watch::new(forecast),
             decisions: decisions.iter().map(|(what, how)| ((*what).to_owned(), how.clone())).collect(),
         })
     }
 
+    /// What each column of the data is worth to `learner`.
+    pub(crate) fn columns(&self, learner: &dyn Model, examples: &ReadExamples) -> Vec<(String, f64)> {
+        let encoder = &examples.encoder;
+        let features = u32::try_from(learner.problem().features).unwrap_or(u32::MAX);
+        let columns = influence::columns(&examples.reader.schema(), u32::from(encoder.intercept), features);
+        self.influence.report(learner, learner.about().forecast, &columns)
+    }
+
     /// Writes the page.
     pub(crate) fn write(mut self, ending: Ending<'_>) -> Result<(), Failure> {
-        let Ending { score, summary, labels, record, certificate, bound, weights } = ending;
+        let Ending { score, summary, labels, record, certificate, bound, weights, columns } = ending;
         self.watch.finish(score, certificate, bound, weights);
         let certified = summary.certified.as_ref();
         let weights = certified.and_then(|certified| certified.weights.as_ref());
@@ -79,6 +96,9 @@ impl RunPage {
         let comparator = record.zip(weights).map(|(record, weights)| record.losses_after(weights, &rounds));
         let classes = if labels.is_empty() { 0 } else { summary.classes };
         let page = Page {
+            title: self.title.as_deref(),
+            baselines: summary.baselines.as_ref(),
+            columns,
             learner: summary.learner,
             data: data_name(summary.data),
             watch: &self.watch,
@@ -100,6 +120,7 @@ fn failure(path: &Path, error: &std::io::Error) -> Failure {
 
 impl Sink for RunPage {
     fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
+        self.influence.observe(outcome, score)?;
         self.watch.observe(outcome, score)
     }
 }

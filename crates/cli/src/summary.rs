@@ -6,6 +6,7 @@ use std::io::Write;
 use noregret::param::Values;
 use noregret_stream::run::score::{Rates, Score};
 use noregret_stream::watch::abstain::Report as Abstention;
+use noregret_stream::watch::baseline::BaselineReport;
 use noregret_stream::watch::calibration::{CalibrationReport, Curve};
 use noregret_stream::watch::certify::Certified;
 use serde::Serialize;
@@ -23,6 +24,12 @@ pub(crate) struct Summary<'a> {
     #[serde(flatten)]
     pub(crate) rates: Rates,
     pub(crate) window: Rates,
+    /// What is lost without a look at the features.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) baselines: Option<BaselineReport>,
+    /// The commonest class, and its share of the rounds.
+    #[serde(skip)]
+    pub(crate) commonest: Option<(String, f64)>,
     /// Not kept in a model: the same run makes the same file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<f64>,
@@ -76,6 +83,16 @@ pub(crate) fn print(summary: &Summary<'_>, score: &Score, mode: Mode, window: us
     }
     if let Some(loss) = rates.squared_loss {
         line("squared loss", format!("{loss:.6}{}", last(summary.window.squared_loss)))?;
+    }
+    if let Some(baselines) = &summary.baselines {
+        let commonest = summary.commonest.as_ref().map_or_else(String::new, |(name, share)| {
+            format!("   ({name:?} in the end, {:.1} % of the rounds)", 100.0 * share)
+        });
+        line("naming the commonest", format!("{:.5}{commonest}", baselines.commonest_class_error_rate))?;
+        line("repeating the last", format!("{:.5}", baselines.last_label_error_rate))?;
+        if rates.log_loss.is_some() {
+            line("frequencies' log-loss", format!("{:.5}", baselines.class_frequencies_log_loss))?;
+        }
     }
     if let Some(abstention) = &summary.abstention {
         line(

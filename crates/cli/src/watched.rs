@@ -81,6 +81,14 @@ impl Reader for Watched {
         self.reader.dropped_features()
     }
 
+    fn absent(&self) -> Vec<u32> {
+        self.reader.absent()
+    }
+
+    fn odd_cells(&self) -> Vec<String> {
+        self.reader.odd_cells()
+    }
+
     fn position(&self) -> u64 {
         self.reader.position()
     }

@@ -4,6 +4,10 @@
 //! parameters in use, problem. Fronts add entries of their own (labels, columns, scaling). Loading trusts
 //! nothing: sizes are checked before memory is taken, numbers must be finite, and a digest over the contents must match.
 //!
+//! A tensor of mostly zeros, such as the rows that trees keep, is written as two: `name#places`, whole numbers, has the number of
+//! its axes, their lengths, and one bit for each number, the lowest first, which is set where the number is not 0; `name#values` has
+//! these numbers in order. Reading gives the same bits back; the digest is that of the tensor as it was.
+//!
 //! Here a file is its bytes, [`Archive::to_bytes`] and [`Archive::from_bytes`]: `noregret-stream` reads and replaces files.
 //!
 //! ```
@@ -276,8 +280,19 @@ impl Archive {
         texts.insert("format".to_owned(), "noregret".to_owned());
         texts.insert("format_version".to_owned(), FORMAT_VERSION.to_owned());
         texts.insert(DIGEST.to_owned(), self.digest());
+        let packed: BTreeMap<&String, (Numbers, Numbers)> =
+            self.tensors.iter().filter_map(|(name, numbers)| Some((name, packed(numbers)?))).collect();
+        let mut tensors: Vec<(String, &Numbers)> = Vec::with_capacity(self.tensors.len());
+        for (name, numbers) in &self.tensors {
+            match packed.get(name) {
+                Some((places, values)) => {
+                    tensors.push((format!("{name}{PLACES}"), places));
+                    tensors.push((format!("{name}{VALUES}"), values));
+                }
+                None => tensors.push((name.clone(), numbers)),
+            }
+        }
         // As safetensors orders them: the types of the largest alignment first, and among equals by name.
-        let mut tensors: Vec<(&String, &Numbers)> = self.tensors.iter().collect();
         tensors.sort_by(|(a, left), (b, right)| right.dtype().cmp(&left.dtype()).then(a.cmp(b)));
         let mut header = serde_json::Map::new();
         header.insert("__metadata__".to_owned(), serde_json::json!(texts));
@@ -288,7 +303,7 @@ impl Archive {
             let about = serde_json::json!({
                 "dtype": numbers.dtype(), "shape": numbers.shape, "data_offsets": [start, end],
             });
-            header.insert((*name).clone(), about);
+            header.insert(name.clone(), about);
         }
         let mut header = serde_json::to_vec(&header).expect("plain data");
         header.resize(header.len().next_multiple_of(8), b' ');
@@ -335,10 +350,25 @@ impl Archive {
             }
             archive.tensors.insert(name.to_owned(), Numbers { shape: view.shape().to_vec(), data });
         }
+        archive.unpack()?;
         if digest.as_deref() != Some(archive.digest().as_str()) {
             return Err(damaged("its digest does not match its contents".to_owned()));
         }
         Ok(archive)
+    }
+
+    /// Puts tensors that were written as two together again.
+    fn unpack(&mut self) -> Result<(), ModelError> {
+        let names: Vec<String> =
+            self.tensors.keys().filter_map(|name| name.strip_suffix(PLACES)).map(str::to_owned).collect();
+        for name in names {
+            let places = self.tensors.remove(&format!("{name}{PLACES}"));
+            let values = self.tensors.remove(&format!("{name}{VALUES}"));
+            let whole = places.zip(values).and_then(|(places, values)| unpacked(&places, &values));
+            let whole = whole.ok_or_else(|| damaged(format!("tensor '{name}' cannot be unpacked")))?;
+            self.tensors.insert(name, whole);
+        }
+        Ok(())
     }
 
     /// Checks that the bytes could be read again.
@@ -362,6 +392,59 @@ impl Archive {
 
 fn damaged(what: String) -> ModelError {
     ModelError::Damaged(what)
+}
+
+/// What the names of the two tensors end in that one of mostly zeros is written as.
+const PLACES: &str = "#places";
+const VALUES: &str = "#values";
+
+/// A tensor of mostly zeros as places and values; `None` where that would not save a quarter of its bytes.
+fn packed(numbers: &Numbers) -> Option<(Numbers, Numbers)> {
+    let Data::Real(data) = &numbers.data else { return None };
+    // A negative zero is kept as it is.
+    let is_zero = |number: &f64| number.to_bits() == 0;
+    let non_zero = data.iter().filter(|number| !is_zero(number)).count();
+    let length = 1 + numbers.shape.len() + data.len().div_ceil(64);
+    if length + non_zero > data.len() / 4 * 3 {
+        return None;
+    }
+    let mut places = Vec::with_capacity(length);
+    places.push(numbers.shape.len() as u64);
+    places.extend(numbers.shape.iter().map(|side| *side as u64));
+    places.extend(data.chunks(64).map(|block| {
+        (0..).zip(block).filter(|(_, number)| !is_zero(number)).fold(0, |bits, (at, _)| bits | 1_u64 << at)
+    }));
+    let values: Vec<f64> = data.iter().copied().filter(|number| !is_zero(number)).collect();
+    Some((
+        Numbers { shape: vec![places.len()], data: Data::Count(places) },
+        Numbers { shape: vec![values.len()], data: Data::Real(values) },
+    ))
+}
+
+/// The tensor of which these are places and values; `None` if they contradict each other, or memory is short.
+fn unpacked(places: &Numbers, values: &Numbers) -> Option<Numbers> {
+    let (Data::Count(places), Data::Real(values)) = (&places.data, &values.data) else { return None };
+    let (axes, rest) = places.split_first()?;
+    let (shape, bits) = rest.split_at_checked(usize::try_from(*axes).ok()?)?;
+    let shape: Vec<usize> = shape.iter().map(|side| usize::try_from(*side).ok()).collect::<Option<_>>()?;
+    let length = shape.iter().try_fold(1_usize, |product, side| product.checked_mul(*side))?;
+    let ones = bits.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+    let beyond = !length.is_multiple_of(64) && bits.last().is_some_and(|last| last >> (length % 64) != 0);
+    if bits.len() != length.div_ceil(64) || ones != values.len() || beyond {
+        return None;
+    }
+    let mut data = Vec::new();
+    data.try_reserve_exact(length).ok()?;
+    data.resize(length, 0.0);
+    let mut values = values.iter();
+    for (block, word) in data.chunks_mut(64).zip(bits) {
+        let mut left = *word;
+        while left != 0 {
+            block[left.trailing_zeros() as usize] = *values.next()?;
+            left &= left - 1;
+        }
+    }
+    Some(Numbers { shape, data: Data::Real(data) })
 }
 
 impl Data {

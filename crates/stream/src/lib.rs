@@ -37,7 +37,7 @@ pub use read::error::{ReadError, ReadErrorKind};
 pub use read::format::Format;
 pub use read::live::Stop;
 pub use read::open::{from_read, open};
-pub use read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
+pub use read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Style};
 pub use read::reader::Reader;
 pub use read::row::{ActionCost, Row, RowLabel};
 pub use write::create;

@@ -42,6 +42,10 @@ pub(crate) struct RunArgs {
     /// Pass over the first rows: a number, or seen, for as many as were read for the model of --load [default: 0]
     #[arg(long, value_name = "ROWS")]
     pub(crate) skip: Option<Skip>,
+    /// Write what was predicted for every row before it was learnt: label, how sure it was, and what was true; as CSV, or as
+    /// NDJSON if the name ends in .ndjson or .jsonl
+    #[arg(long, value_name = "FILE")]
+    pub(crate) predictions: Option<PathBuf>,
     /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on rows like these
     /// exceeds that of the best linear predictor by at most (regret bound) / rounds, if rows are i.i.d. and not scaled by those before
     /// them (--scale none or unit)
@@ -64,6 +68,9 @@ pub(crate) struct RunArgs {
     /// Write a page about the run, to be looked at in a browser
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// What the page of --report is called [default: the learner and the data]
+    #[arg(long, value_name = "TEXT", requires = "report")]
+    pub(crate) title: Option<String>,
     /// Give no answer where abstaining, which costs this much of an error, is expected to be cheaper
     #[arg(long, value_name = "COST", value_parser = fraction, conflicts_with = "abstain_rate")]
     pub(crate) abstain_cost: Option<f64>,
@@ -111,6 +118,12 @@ pub(crate) struct PredictArgs {
     /// Print the probabilities of all classes as NDJSON, instead of one label a line
     #[arg(long)]
     pub(crate) probabilities: bool,
+    /// Beside each label, its probability; as CSV
+    #[arg(long)]
+    pub(crate) confidence: bool,
+    /// An object a line instead of CSV, also for rows that cannot be read
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Always the label with the best score, also from learners that draw their labels: for use after learning, where
     /// there is nothing left to explore for
     #[arg(long)]

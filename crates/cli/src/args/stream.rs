@@ -32,6 +32,21 @@ pub(crate) struct DataArgs {
     /// CSV columns that are categories though they look like numbers
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
+    /// CSV columns of numbers; cells that are none count as missing
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) numeric: Vec<String>,
+    /// CSV columns of free text
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) text: Vec<String>,
+    /// CSV columns of days or times
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) time: Vec<String>,
+    /// CSV columns to leave out
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) drop: Vec<String>,
+    /// CSV column that names the rows, to be written beside what is predicted for them
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) id: Option<String>,
     /// Hash features into 2^BITS columns [default: keep their names]
     #[arg(long, value_name = "BITS", value_parser = value_parser!(u32).range(1..=31))]
     pub(crate) hash_bits: Option<u32>,
@@ -48,9 +63,10 @@ pub(crate) struct DataArgs {
 pub(crate) struct StreamArgs {
     /// The data: a file, or - for standard input
     pub(crate) data: String,
-    /// Scaling of the features, from what has been seen so far: none, unit, maxabs or standard, which
-    /// leaves columns of 0 and 1 alone as they are [default: standard; maxabs for more than 1024
-    /// columns; none for learners to which units make no difference]
+    /// Scaling of the features, from what has been seen so far: none, unit, maxabs, standard, which
+    /// leaves columns of 0 and 1 alone as they are, or mixed, which is standard for the numbers of a table and leaves
+    /// categories and words as they are [default: standard; maxabs for more than 1024 columns; mixed for tables with
+    /// text, times or styled numbers; none for learners to which units make no difference]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Leave out the constant feature

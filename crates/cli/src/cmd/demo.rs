@@ -70,6 +70,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             large_row: LargeRow::Warn,
             radius: f64::INFINITY,
             large_rows: 0,
+            absent: vec![],
         };
         let forecast = entry.about.forecast;
         note(format_args!("\n{}", describe(learner.about().name, &learner.values())));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use noregret::param::Values;
 use noregret_stream::Replacement;
-use noregret_stream::synthetic::{RECIPES, Recipe, Synthetic};
+use noregret_stream::synthetic::{RECIPES, Recipe, Synthetic, TABLES, Table, TableRecipe};
 use noregret_stream::{Columns, Format, Row, WriteError, create};
 
 use crate::args::GenerateArgs;
@@ -18,29 +18,45 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     let Some(name) = &args.name else {
         return list().map_err(Failure::output);
     };
-    let recipe = Recipe::find(name).map_err(Failure::usage)?;
     let (values, seed) = parameters(&args.set)?;
-    let stream = recipe.make(&values, args.rows, seed.unwrap_or(args.seed))?;
-    let format = args.format.or_else(|| Format::from_file_name(&args.output)).unwrap_or(Format::Libsvm);
-    if args.output == "-" {
-        return write(stream, format, args.rows, std::io::stdout()).map_err(|error| match error {
+    let seed = seed.unwrap_or(args.seed);
+    let format = args.format.or_else(|| Format::from_file_name(&args.output));
+    if let Some(recipe) = TableRecipe::find(name) {
+        if let Some(format) = format.filter(|format| *format != Format::Csv) {
+            return Err(Failure::usage(format!("--format {format}: {name} is a table of text; csv was needed")));
+        }
+        let mut table = recipe.make(&values, seed)?;
+        return output(&args.output, |out| write_table(table.as_mut(), args.rows, out));
+    }
+    let recipe = Recipe::find(name).map_err(Failure::usage)?;
+    let stream = recipe.make(&values, args.rows, seed)?;
+    output(&args.output, |out| write(stream, format.unwrap_or(Format::Libsvm), args.rows, out))
+}
+
+/// Gives `write` the file, which appears when it is complete, or standard output for -.
+fn output(
+    path: &str,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), WriteError>,
+) -> Result<(), Failure> {
+    if path == "-" {
+        return write(&mut std::io::stdout()).map_err(|error| match error {
             WriteError::Io(error) => Failure::output(error),
             other => Failure::data(other),
         });
     }
-    let failure = |error: WriteError| Failure::data(format!("{}: {error}", args.output));
+    let failure = |error: WriteError| Failure::data(format!("{path}: {error}"));
     let io_failure = |error: std::io::Error| failure(error.into());
-    let mut file = Replacement::open(Path::new(&args.output)).map_err(io_failure)?;
-    if args.output.ends_with(".gz") {
+    let mut file = Replacement::open(Path::new(path)).map_err(io_failure)?;
+    if path.ends_with(".gz") {
         let mut encoder = flate2::write::GzEncoder::new(&mut file, flate2::Compression::default());
-        write(stream, format, args.rows, &mut encoder).map_err(failure)?;
+        write(&mut encoder).map_err(failure)?;
         encoder.finish().map_err(io_failure)?;
-    } else if args.output.ends_with(".zst") {
+    } else if path.ends_with(".zst") {
         let mut encoder = zstd::Encoder::new(&mut file, 0).map_err(io_failure)?;
-        write(stream, format, args.rows, &mut encoder).map_err(failure)?;
+        write(&mut encoder).map_err(failure)?;
         encoder.finish().map_err(io_failure)?;
     } else {
-        write(stream, format, args.rows, &mut file).map_err(failure)?;
+        write(&mut file).map_err(failure)?;
     }
     file.finish().map_err(io_failure)
 }
@@ -61,6 +77,31 @@ fn write(
     writer.flush()
 }
 
+fn write_table(table: &mut dyn Table, rows: u64, out: &mut (dyn Write + Send)) -> Result<(), WriteError> {
+    let mut out = std::io::BufWriter::new(out);
+    let mut row: Vec<String> = table.header().into_iter().map(str::to_owned).collect();
+    write_cells(&row, &mut out)?;
+    for _ in 0..rows {
+        table.next(&mut row);
+        write_cells(&row, &mut out)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// A row of CSV, quoted where it has to be.
+fn write_cells(cells: &[String], out: &mut impl Write) -> std::io::Result<()> {
+    for (at, cell) in cells.iter().enumerate() {
+        let comma = if at > 0 { "," } else { "" };
+        if cell.contains([',', '"', '\n', '\r']) {
+            write!(out, "{comma}\"{}\"", cell.replace('"', "\"\""))?;
+        } else {
+            write!(out, "{comma}{cell}")?;
+        }
+    }
+    writeln!(out)
+}
+
 /// The parameters of a stream, which has no dimensions apart from them, and the seed if it is among them.
 fn parameters(words: &[String]) -> Result<(Values, Option<u64>), Failure> {
     let Settings { classes, features, seed, mut params } = Settings::parse(words)?;
@@ -74,9 +115,11 @@ fn parameters(words: &[String]) -> Result<(Values, Option<u64>), Failure> {
 
 fn list() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    for recipe in RECIPES {
-        writeln!(out, "{:<12} {}", recipe.name, recipe.summary)?;
-        for param in recipe.params {
+    let streams = RECIPES.iter().map(|recipe| (recipe.name, recipe.summary, recipe.params));
+    let tables = TABLES.iter().map(|table| (table.name, table.summary, table.params));
+    for (name, summary, params) in streams.chain(tables) {
+        writeln!(out, "{name:<12} {summary}")?;
+        for param in params {
             writeln!(
                 out,
                 "{:<12}   --set {}=…  {} (default: {})",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use noregret_stream::run::standing::rows_read;
+use noregret_stream::CsvRole;
 use noregret_stream::save::Forecaster;
 
 use crate::args::InspectArgs;
@@ -48,39 +49,57 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
     let labels: Vec<_> = encoder.labels.iter().take(20).map(printable).collect();
     let more = if encoder.labels.len() > 20 { ", …" } else { "" };
-    let mut lines = vec![
-        ("learner", describe(learner.about().name, &learner.values())),
-        ("rounds", rounds.to_string()),
-        ("classes", format!("{}: {}{more}", problem.classes, labels.join(", "))),
-        (
-            "features",
-            format!(
-                "{}{}",
-                problem.features,
-                if encoder.intercept { ", the first of them the intercept" } else { "" }
-            ),
-        ),
-        ("scaling", encoder.scaler.scaling().to_string()),
-        ("format", saved.schema.format.to_string()),
-    ];
+    // What whoever trained it knows comes first.
+    let mut lines = vec![];
+    let run = archive.json::<serde_json::Value>("run").ok();
+    let told = |key: &str| {
+        run.as_ref().and_then(|run| run.get(key)).map(|value| match value.as_f64() {
+            Some(number) => short(number),
+            None => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+        })
+    };
+    lines.extend(told("data").map(|data| ("learnt from", format!("{data}, {} rounds in all", rounds))));
+    if lines.is_empty() {
+        lines.push(("rounds", rounds.to_string()));
+    }
+    lines.extend(saved.schema.label.clone().map(|label| ("label", label)));
+    lines.push(("classes", format!("{}: {}{more}", problem.classes, labels.join(", "))));
+    if let Some(csv) = &saved.schema.csv {
+        for (what, role) in [
+            ("numbers", CsvRole::Numeric),
+            ("categories", CsvRole::Categorical),
+            ("text", CsvRole::Text),
+            ("time", CsvRole::Time),
+            ("left out", CsvRole::Drop),
+        ] {
+            let names = csv.fields.iter().filter(|field| field.role == role);
+            let names: Vec<&str> = names.map(|field| field.name.as_str()).take(20).collect();
+            if !names.is_empty() {
+                let more = csv.fields.iter().filter(|field| field.role == role).count() - names.len();
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                lines.push((what, format!("{}{more}", names.join(", "))));
+            }
+        }
+    }
+    lines.extend(told("error_rate").map(|rate| ("error rate", rate)));
+    let guessing = run.as_ref().and_then(|run| run["baselines"]["commonest_class_error_rate"].as_f64());
+    lines.extend(guessing.map(|rate| ("guessing", format!("{}   (naming the commonest class so far)", short(rate)))));
+    lines.extend(told("log_loss").map(|loss| ("log-loss", loss)));
+    lines.push(("learner", describe(learner.about().name, &learner.values())));
     if feedback == "bandit" {
-        lines.insert(1, ("feedback", "whether the label that was played is right".to_owned()));
+        lines.push(("feedback", "whether the label that was played is right".to_owned()));
+    }
+    let constant = if encoder.intercept { ", the first of them the intercept" } else { "" };
+    lines.push(("features", format!("{}{constant}", problem.features)));
+    lines.push(("scaling", encoder.scaler.scaling().to_string()));
+    lines.push(("format", saved.schema.format.to_string()));
+    if let Ok(file) = std::fs::metadata(&args.model) {
+        lines.push(("file", format!("{:.2} MB", file.len() as f64 / 1e6)));
     }
     if taken.len() > 1 {
         let before: Vec<String> = taken.iter().take(20).map(u64::to_string).collect();
         let more = if taken.len() > 20 { ", …" } else { "" };
         lines.push(("snapshots", format!("{}, before rounds {}{more}", taken.len(), before.join(", "))));
-    }
-    if let Ok(run) = archive.json::<serde_json::Value>("run") {
-        for (key, name) in [("data", "learnt from"), ("error_rate", "error rate"), ("log_loss", "log-loss")] {
-            if let Some(value) = run.get(key) {
-                let text = match value.as_f64() {
-                    Some(number) => short(number),
-                    None => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-                };
-                lines.push((name, text));
-            }
-        }
     }
     for (name, number) in weights {
         lines.push(("weight of", format!("{name:<24} {number:.4}")));

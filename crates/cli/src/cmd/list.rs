@@ -41,16 +41,21 @@ fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
+/// Columns of a terminal, the names' and the rest.
+const WIDTH: (usize, usize) = (30, 66);
+
 fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
-    let mut table = table(["name", "what", "time a round", "memory"]);
     for entry in entries {
         let about = entry.about;
-        table.add_row([about.name, about.summary, about.cost, about.memory]);
+        let costs = format!("time: {}; memory: {}", about.cost, about.memory);
+        let lines = [wrapped(about.summary, WIDTH.1, ""), wrapped(&costs, WIDTH.1, "  ")].concat();
+        for (name, line) in std::iter::once(about.name).chain(std::iter::repeat("")).zip(lines) {
+            writeln!(out, "{}", format!("{name:<0$}{line}", WIDTH.0).trim_end())?;
+        }
     }
-    writeln!(out, "{}\n", table.trim_fmt())?;
     writeln!(
         out,
-        "Defaults are the theorem's. These are too careful for streams of ordinary length; what works:\n"
+        "\nDefaults are the theorem's. These are too careful for streams of ordinary length; what works:\n"
     )?;
     for entry in entries {
         if let Some(practice) = entry.practice {
@@ -58,6 +63,22 @@ fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
         }
     }
     writeln!(out, "\n`noregret list NAME` explains a learner and its parameters.")
+}
+
+/// A text in lines of at most `width` characters, all of them after `indent`.
+fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
+    let mut lines = vec![indent.to_owned()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        let begun = line.len() > indent.len();
+        if begun && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(format!("{indent}{word}"));
+        } else {
+            line.push_str(if begun { " " } else { "" });
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {

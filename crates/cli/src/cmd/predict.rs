@@ -3,19 +3,23 @@
 use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
+use noregret::algorithm::Forecast;
 use noregret::example::Label;
-use noregret::prediction::{Decision, argmax};
+use noregret::prediction::{Decision, Prediction, argmax};
+use noregret::rng::Rng;
 use noregret_stream::Replacement;
 use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{ReadExamples, Step};
+use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
-use noregret_stream::save::Frozen;
+use noregret_stream::save::{Forecaster, Frozen};
 
 use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
-use crate::note::{counted, note, note_bad_rows, printable};
+use crate::forecasts::{Columns, Row};
+use crate::note::{counted, note, note_bad_rows};
 use crate::open::read_frozen;
 use crate::plan::Source;
 
@@ -25,65 +29,73 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
     let source = Source::of(&args.data, &args.reading)?.with_schema(schema);
-    let mut examples = ReadExamples::new(source.open()?, encoder, &source.data, source.on_bad_row).frozen();
+    let reader = source.open()?;
+    for sentence in reader.notes() {
+        note(format_args!("noregret: {}: {sentence}", source.name()));
+    }
+    let mut examples = ReadExamples::new(reader, encoder, &source.data, source.on_bad_row).frozen();
     let mut out = open(args.output.as_deref())?;
 
     let failure = |error: std::io::Error| match &args.output {
         Some(path) => file_failure(path, &error),
         None => Failure::output(error),
     };
-    let mut score = Score::new(forecast, 1);
-    let mut rng = noregret::rng::Rng::new(args.seed, 1);
-    let mut example = Example::default();
-    let mut prediction = predictor.prediction();
-    let mut room = Decision::default();
+    let columns = Columns {
+        id: args.reading.id.is_some(),
+        confidence: args.confidence,
+        truth: false,
+        json: args.json || args.probabilities,
+        probabilities: args.probabilities,
+    };
+    if let Some(header) = columns.header() {
+        writeln!(out, "{header}").map_err(failure)?;
+    }
     // The program that sends rows through a pipe may wait for the answer to one before the next.
     let live = examples.reader.size().is_none();
-    let mut rows = 0u64;
+    let mut lines = Lines {
+        predictor: &predictor,
+        columns,
+        forecast,
+        greedy: args.greedy,
+        rng: Rng::new(args.seed, 1),
+        score: Score::new(forecast, 1),
+        rows: 0,
+        prediction: predictor.prediction(),
+        room: Decision::default(),
+        examples: Vec::new(),
+        waiting: Vec::new(),
+    };
+    let mut example = Example::default();
     loop {
-        match examples.step(&mut example).map_err(Failure::reading)? {
-            Step::Example => {}
-            Step::Bad(error) => {
-                // Line by line, what is written belongs to what was read.
-                let line = match args.probabilities {
-                    true => serde_json::json!({"label": null, "error": error.to_string()}).to_string(),
-                    false => String::new(),
-                };
-                writeln!(out, "{line}").map_err(failure)?;
-                continue;
+        let step = examples.step(&mut example);
+        match &step {
+            Ok(Step::Example) => {
+                lines.waiting.push(Waiting::Row(examples.row().tag.clone()));
+                lines.examples.push(std::mem::take(&mut example));
             }
-            Step::End => break,
+            // Line by line, what is written belongs to what was read.
+            Ok(Step::Bad(error)) => {
+                let line = columns.failed(&examples.row().tag, &error.to_string());
+                lines.waiting.push(Waiting::Failed(line));
+            }
+            Ok(Step::End) | Err(_) => {}
         }
-        predictor.predict(example.features(), &mut prediction, &mut room);
-        if !prediction.is_finite() {
-            return Err(run_failure(source.name(), RunError::NotFinite(rows + 1)));
+        let over = matches!(step, Ok(Step::End) | Err(_));
+        if live || over || lines.waiting.len() == TOGETHER {
+            let first = lines.rows + 1;
+            let finite = lines.write(&mut out, &examples.encoder.labels).map_err(failure)?;
+            if let Some(at) = finite.err() {
+                return Err(run_failure(source.name(), RunError::NotFinite(first + at)));
+            }
+            if live {
+                out.flush().map_err(failure)?;
+            }
         }
-        let label = match args.greedy {
-            true => Label::from(argmax(&prediction.scores)),
-            false => play(forecast, &prediction, &mut rng),
-        };
-        if let Some(target) = example.target() {
-            score.add(RoundScore::new(forecast, &prediction, label, target));
-        }
-        rows += 1;
-        let labels = &examples.encoder.labels;
-        let line = if forecast == noregret::algorithm::Forecast::Value {
-            prediction.scores[0].to_string()
-        } else if args.probabilities {
-            let probabilities: serde_json::Map<String, serde_json::Value> = (0..prediction
-                .probabilities
-                .len())
-                .map(|class| (labels.name(class.into()).into_owned(), prediction.probabilities[class].into()))
-                .collect();
-            serde_json::json!({"label": labels.name(label), "probabilities": probabilities}).to_string()
-        } else {
-            printable(&labels.name(label)).into_owned()
-        };
-        writeln!(out, "{line}").map_err(failure)?;
-        if live {
-            out.flush().map_err(failure)?;
+        if let Step::End = step.map_err(Failure::reading)? {
+            break;
         }
     }
+    let Lines { rows, score, .. } = lines;
     if rows == 0 {
         return Err(Failure::data(format!("{}: has no rows to predict", source.name())));
     }
@@ -99,6 +111,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             "noregret: {count} {have} that no prediction is compared with; the first: {first}"
         ));
     }
+    for odd in examples.reader.odd_cells() {
+        note(format_args!("noregret: {odd}"));
+    }
     if examples.reader.dropped_features() > 0 {
         let dropped = counted(examples.reader.dropped_features(), "value");
         note(format_args!("noregret: left out {dropped} of features that the model does not know"));
@@ -110,6 +125,85 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         note(format_args!("{rows} predicted; error rate {error:.5}{loss} on the {labelled} labelled"));
     }
     Ok(())
+}
+
+/// So many rows of a file are predicted together: matrices are then read once for all of them.
+const TOGETHER: usize = 64;
+
+/// A line that is still to be written.
+enum Waiting {
+    /// The prediction of the next example, and the name of its row.
+    Row(String),
+    /// What stands for a row that could not be read.
+    Failed(String),
+}
+
+/// Predictions on their way to the output, in the order of the rows.
+struct Lines<'a> {
+    predictor: &'a Forecaster,
+    columns: Columns,
+    forecast: Forecast,
+    greedy: bool,
+    rng: Rng,
+    score: Score,
+    /// Rows that were predicted.
+    rows: u64,
+    prediction: Prediction,
+    room: Decision,
+    examples: Vec<Example>,
+    waiting: Vec<Waiting>,
+}
+
+impl Lines<'_> {
+    /// Predicts the examples that wait, and writes all lines. Where a prediction is not finite, the inner error is its place among
+    /// the examples.
+    fn write(&mut self, out: &mut impl Write, labels: &Labels) -> std::io::Result<Result<(), u64>> {
+        let Self { columns, forecast, greedy, rng, score, rows, examples, waiting, .. } = self;
+        let mut waiting = waiting.drain(..);
+        let mut written = Ok(Ok(()));
+        let features: Vec<_> = examples.iter().map(Example::features).collect();
+        self.predictor.predict_batch(&features, &mut self.prediction, &mut self.room, &mut |at, prediction| {
+            if !matches!(written, Ok(Ok(()))) {
+                return;
+            }
+            if !prediction.is_finite() {
+                written = Ok(Err(at as u64));
+                return;
+            }
+            let label = match *greedy {
+                true => Label::from(argmax(&prediction.scores)),
+                false => play(*forecast, prediction, rng),
+            };
+            let target = examples[at].target();
+            if let Some(target) = target {
+                score.add(RoundScore::new(*forecast, prediction, label, target));
+            }
+            *rows += 1;
+            for line in waiting.by_ref() {
+                let (line, done) = match line {
+                    Waiting::Row(id) => {
+                        let row = Row { id: &id, label, prediction, target };
+                        (columns.line(*forecast, &row, labels), true)
+                    }
+                    Waiting::Failed(line) => (line, false),
+                };
+                written = writeln!(out, "{line}").map(Ok);
+                if done || written.is_err() {
+                    break;
+                }
+            }
+        });
+        if !matches!(written, Ok(Ok(()))) {
+            return written;
+        }
+        for line in waiting {
+            if let Waiting::Failed(line) = line {
+                writeln!(out, "{line}")?;
+            }
+        }
+        examples.clear();
+        Ok(Ok(()))
+    }
 }
 
 /// Standard output, or a file that appears when it is complete.

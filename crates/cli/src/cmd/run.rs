@@ -26,6 +26,7 @@ use noregret_stream::run::{Outcome, RunError, RunOptions, Sink, run_on};
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Forecaster, Frozen, Learning, Saved};
 use noregret_stream::watch::abstain::{Abstention, Report};
+use noregret_stream::watch::baseline::Baselines;
 use noregret_stream::watch::calibration::Calibration;
 use noregret_stream::watch::certify::{Certified, Record};
 
@@ -38,6 +39,7 @@ use crate::checkpoint::{Next, Segments};
 use crate::choices::CalibrationOf;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
+use crate::forecasts::{Columns, Forecasts};
 use crate::interrupt;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, open};
@@ -62,6 +64,9 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     }
     if let Some(batch) = &plan.batch_model {
         check_target("--batch-model", &batch.path)?;
+    }
+    if let Some(path) = &plan.predictions {
+        check_target("--predictions", path)?;
     }
     check_going_on(plan)?;
     let Opened {
@@ -123,6 +128,18 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
         AnyModel::Full(learner) => abstention(observe, about, learner.abstention_bound(0.0).is_some())?,
         AnyModel::Bandit(_) => None,
     };
+    let forecasts = plan.predictions.as_deref().map(|path| {
+        let columns = Columns {
+            id: stream.source.options.id.is_some(),
+            confidence: true,
+            truth: true,
+            json: is_ndjson(path),
+            probabilities: false,
+        };
+        Forecasts::open(path, columns, about.forecast, encoder.labels.clone())
+    });
+    let forecasts = forecasts.transpose()?;
+    let bandit = matches!(learner, AnyModel::Bandit(_));
     let (data, on_bad_row) = (&stream.source.data, stream.source.on_bad_row);
     let mut examples = ReadExamples::new(Box::new(watched), encoder, data, on_bad_row);
     let going_on = skip(plan, archive, &mut examples)?;
@@ -139,8 +156,11 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
             abstention,
             calibration: observe.calibration.map(|of| Calibration::new(of == CalibrationOf::Classes)),
             page: (observe.report.as_ref())
-                .map(|path| RunPage::open(path, about.forecast, &decisions))
+                .map(|path| RunPage::open(path, observe.title.as_deref(), about.forecast, &decisions))
                 .transpose()?,
+            forecasts,
+            // Of late labels they would know too early, and of right and wrong too much.
+            baselines: (stream.delay.is_none() && !bandit).then(Baselines::new),
         },
         risk_plot: observe.risk_plot.as_deref().map(RiskPlot::open).transpose()?,
     };
@@ -164,6 +184,8 @@ struct Observers {
     abstention: Option<Abstention>,
     calibration: Option<Calibration>,
     page: Option<RunPage>,
+    forecasts: Option<Forecasts>,
+    baselines: Option<Baselines>,
 }
 
 impl Sink for Observers {
@@ -172,7 +194,9 @@ impl Sink for Observers {
         self.record.observe(outcome, score)?;
         self.abstention.observe(outcome, score)?;
         self.calibration.observe(outcome, score)?;
-        self.page.observe(outcome, score)
+        self.page.observe(outcome, score)?;
+        self.forecasts.observe(outcome, score)?;
+        self.baselines.observe(outcome, score)
     }
 }
 
@@ -215,14 +239,14 @@ impl Session<'_> {
                     .map_err(Failure::data)?
         {
             standing = stood;
-            self.facts = go_on(&mut self.examples, counts);
+            self.facts = go_on(&mut self.examples, &mut self.observers.baselines, archive, counts);
         }
         let draws = about.forecast == Forecast::RandomisedLabel;
         let mut options = self.options.clone();
         let (stop, block) = (plan.stream.stop(), standing.block);
         let mut segments = Segments::new(&mut self.examples, stop, plan.checkpoint, block, options.limit);
-        let observers = &mut self.observers;
         let mut segment = |examples: &mut ReadExamples,
+                           observers: &mut Observers,
                            learner: &mut dyn OnlineLearner,
                            standing: &mut Standing<Prediction>,
                            generator: &mut Rng| {
@@ -238,24 +262,25 @@ impl Session<'_> {
         let (mut average, mut first_appearances) = (None, None);
         if self.open_classes {
             let mut open = OpenClasses::new(learner, about.forecast);
-            while segment(&mut self.examples, &mut open, &mut standing, &mut generator)? == Next::Save {}
+            while segment(&mut self.examples, &mut self.observers, &mut open, &mut standing, &mut generator)? == Next::Save {}
             standing.finish(&mut open);
             let losses;
             (learner, losses) = open.into_parts();
             first_appearances = (about.forecast == Forecast::Probabilities).then_some(losses);
         } else if let Some(batch) = &plan.batch_model {
             let mut sampled = OnlineToBatch::new(learner, batch.snapshots, self.options.seed);
-            while segment(&mut self.examples, &mut sampled, &mut standing, &mut generator)? == Next::Save {}
+            while segment(&mut self.examples, &mut self.observers, &mut sampled, &mut standing, &mut generator)? == Next::Save {}
             standing.finish(&mut sampled);
             let drawn;
             (learner, drawn) = sampled.into_parts();
             average = Some(drawn);
         } else {
-            while segment(&mut self.examples, learner.as_mut(), &mut standing, &mut generator)? == Next::Save
+            while segment(&mut self.examples, &mut self.observers, learner.as_mut(), &mut standing, &mut generator)? == Next::Save
             {
                 let learning = Learning::Full(learner.as_mut());
                 let extra = (None, &self.facts);
-                checkpoint(plan, learning, draws.then_some(&generator), &self.examples, &standing, extra)?;
+                let (generator, baselines) = (draws.then_some(&generator), self.observers.baselines.as_ref());
+                checkpoint(plan, learning, generator, &self.examples, &standing, baselines, extra)?;
             }
             if stop.asked().is_none() {
                 standing.finish(learner.as_mut());
@@ -263,7 +288,7 @@ impl Session<'_> {
         }
         let score = standing.score.clone();
         let stands = (plan.checkpoint.is_some() || stop.asked().is_some())
-            .then(|| stands(standing, None, self.facts.clone()));
+            .then(|| stands(standing, self.observers.baselines.clone(), None, self.facts.clone()));
         let (learner, generator) = (AnyModel::Full(learner), draws.then_some(generator));
         self.close(Learnt { learner, score, average, first_appearances, generator, stands })
     }
@@ -303,7 +328,7 @@ impl Session<'_> {
         {
             standing = stood;
             whole = counts.log;
-            self.facts = go_on(&mut self.examples, counts);
+            self.facts = go_on(&mut self.examples, &mut self.observers.baselines, archive, counts);
         }
         // The program that sends rows through a pipe may wait for the decision.
         let live = self.examples.reader.size().is_none();
@@ -342,7 +367,7 @@ impl Session<'_> {
             let bytes = settle(&mut log)?;
             let learning = Learning::Bandit(learner.as_mut());
             let extra = (bytes, &self.facts);
-            checkpoint(plan, learning, Some(&play.generator), &self.examples, &standing, extra)?;
+            checkpoint(plan, learning, Some(&play.generator), &self.examples, &standing, None, extra)?;
         }
         if stop.asked().is_none() {
             let journal = log.as_mut().map(|log| log as &mut dyn Journal);
@@ -354,7 +379,7 @@ impl Session<'_> {
             log.into_inner().finish().map_err(|error| log_failure(path, &error))?;
         }
         let score = standing.score.clone();
-        let stands = goes_on.then(|| stands(standing, bytes, self.facts.clone()));
+        let stands = goes_on.then(|| stands(standing, None, bytes, self.facts.clone()));
         let (learner, generator) = (AnyModel::Bandit(learner), Some(play.generator));
         self.close(Learnt { learner, score, average: None, first_appearances: None, generator, stands })
     }
@@ -391,11 +416,22 @@ impl Session<'_> {
         numbers.extend(first_appearances.map(|losses| ("first_appearances", losses)));
         let examples = &self.examples;
         note_bad_rows(examples.bad_rows(), examples.first_bad_row());
+        for odd in examples.reader.odd_cells() {
+            note(format_args!("noregret: {odd}"));
+        }
+        self.observers.forecasts.map_or(Ok(()), Forecasts::finish)?;
+        let rates = score.rates();
+        let baselines = self.observers.baselines;
+        let baselines = baselines.and_then(|all| all.report(rates.error_rate, rates.log_loss));
+        let commonest = baselines.as_ref().and_then(|report| report.commonest);
+        let commonest = commonest.map(|(label, share)| (examples.encoder.labels.name(label).into_owned(), share));
         let mut summary = Summary {
             kind: "summary",
             data: &plan.stream.source.data,
             learner: about.name,
-            rates: score.rates(),
+            rates,
+            baselines,
+            commonest,
             window: score.window_rates(),
             // The same run makes the same model file.
             seconds: None,
@@ -414,7 +450,12 @@ impl Session<'_> {
             seed: self.options.seed,
         };
         if let Some(page) = self.observers.page {
+            let columns = match &learner {
+                AnyModel::Full(learner) => page.columns(learner.as_ref(), examples),
+                AnyModel::Bandit(_) => Vec::new(),
+            };
             page.write(Ending {
+                columns,
                 score: &score,
                 summary: &summary,
                 labels: &examples.encoder.labels,
@@ -459,6 +500,9 @@ impl Session<'_> {
             note("");
         }
         print(&summary, &score, mode, window).map_err(Failure::output)?;
+        if let (Some(warning), Mode::Table) = (summary.baselines.and_then(|report| report.warning), mode) {
+            note(format_args!("\nnoregret: {warning}."));
+        }
         if mode == Mode::Table {
             tell_where(plan);
         }
@@ -508,6 +552,11 @@ fn abstention_report(abstention: &Abstention, learner: &dyn Model, facts: &RunFa
     report
 }
 
+/// Whether a file is to have an object a line.
+fn is_ndjson(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "ndjson" || end == "jsonl")
+}
+
 /// Tells in which files the run left something.
 fn tell_where(plan: &RunPlan) {
     let batch = plan.batch_model.as_ref().map(|batch| &batch.path);
@@ -515,6 +564,7 @@ fn tell_where(plan: &RunPlan) {
         (plan.save.as_ref(), "model is"),
         (batch, "predictor for rows to come is"),
         (plan.log.as_ref(), "decisions are"),
+        (plan.predictions.as_ref(), "predictions are"),
     ] {
         if let Some(path) = path {
             note(format_args!("The {what} in {}.", path.display()));

@@ -101,16 +101,25 @@ fn huge_claims() {
 fn data_that_the_model_does_not_fit() {
     let folder = Folder::with("a.csv", "w,hue,label\n1,red,x\n2,blue,y\n3,red,x\n");
     folder.run("run a.csv --quiet --save model").succeeded();
-    folder.write("b.csv", "w,label\n1,x\n");
+    folder.write("b.csv", "v,label\n1,x\n");
     folder
         .run("predict model b.csv")
-        .failed(2, r#"b.csv: lacks the column "hue" that the saved model was trained on"#);
+        .failed(2, r#"b.csv: lacks all columns that the saved model was trained on, such as "w""#);
     folder.write("c.csv", "w,hue,label\n1,red,z\n");
+    assert_eq!(folder.run("predict model c.csv").succeeded().stdout, "x\n");
+    // Who can grow learns of the class, who cannot says so.
+    let ran = folder.run("run c.csv --load model").succeeded();
+    assert!(ran.stderr.contains("1 class that the model did not know: \"z\""), "{}", ran.stderr);
+    folder.run("run a.csv --quiet --learner aioli --save model2").succeeded();
     folder
-        .run("run c.csv --load model --quiet")
+        .run("run c.csv --load model2 --quiet")
         .failed(2, r#"c.csv:2: the label "z" is none of the 2 known classes: x, y"#);
     folder.write("d.csv", "w,hue,label\nheavy,red,x\n");
-    folder.run("predict model d.csv").failed(2, r#"d.csv:2: column "w": "heavy" is not a number"#);
+    let ran = folder.run("predict model d.csv").succeeded();
+    assert!(ran.stderr.contains(r#"column "w": 1 cell is no number, the first "heavy" in line 2"#), "{}", ran.stderr);
+    folder.write("g.csv", "w,label\n1,x\n");
+    let ran = folder.run("predict model g.csv").succeeded();
+    assert!(ran.stderr.contains(r#"there is no column "hue""#), "{}", ran.stderr);
     folder.write("e.svm", "x 1:1\n");
     folder.run("predict model nothing.csv").failed(2, "nothing.csv: no such file");
     folder.write("f.csv", "w,hue,label\n");

@@ -11,7 +11,7 @@ fn folder() -> Folder {
 /// What a run learnt and how it did, without the time that it took and what only `compare` says.
 fn facts(mut line: Value) -> Value {
     let object = line.as_object_mut().unwrap();
-    for key in ["type", "seconds", "rows_per_second", "settings", "feedback"] {
+    for key in ["type", "seconds", "rows_per_second", "settings", "feedback", "baselines"] {
         object.remove(key);
     }
     line

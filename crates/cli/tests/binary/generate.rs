@@ -7,7 +7,9 @@ fn streams(folder: &Folder) -> Vec<String> {
     let list = folder.run("generate").succeeded().stdout;
     assert!(!list.contains(['$', '\\', '`']), "{list}");
     let names = list.lines().filter(|line| !line.starts_with(' '));
-    names.map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+    let names = names.map(|line| line.split(' ').next().unwrap().to_owned());
+    // A table of text is CSV alone.
+    names.filter(|name| name != "tickets").collect()
 }
 
 #[test]

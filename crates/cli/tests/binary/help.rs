@@ -16,7 +16,7 @@ fn commands(folder: &Folder) -> Vec<String> {
 /// An option that takes a value has a default that is printed, or does nothing until it is given.
 #[test]
 fn every_default_is_printed() {
-    const NOTHING: [&str; 20] = [
+    const NOTHING: [&str; 26] = [
         "--set",
         "--load",
         "--save",
@@ -28,6 +28,12 @@ fn every_default_is_printed() {
         "--report",
         "--data <FOLDER>",
         "--categorical",
+        "--numeric",
+        "--text",
+        "--time",
+        "--drop",
+        "--id",
+        "--predictions",
         "--output",
         "--learner <NAME>",
         "--learners",

@@ -31,5 +31,6 @@ mod report;
 mod reproduce;
 mod resume;
 mod run;
+mod tables;
 mod trace;
 mod util;

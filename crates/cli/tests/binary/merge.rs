@@ -41,7 +41,7 @@ fn shards_become_one_model() {
     let ran = good(&folder, "merge a b c --output once --how lambda-once");
     assert!(ran.stdout.contains("regularization=0.75\n"), "{}", ran.stdout);
     let told = good(&folder, "inspect sum").stdout;
-    assert!(told.contains("rounds       900\n") && told.contains("learnt from  a + b + c\n"), "{told}");
+    assert!(told.contains("learnt from  a + b + c, 900 rounds in all\n"), "{told}");
 
     // Predicts better than chance on all shards, and learns on.
     for model in ["sum", "once"] {
@@ -53,7 +53,7 @@ fn shards_become_one_model() {
         }
     }
     good(&folder, "run b.svm --quiet --load sum --save more");
-    assert!(good(&folder, "inspect more").stdout.contains("rounds       1200\n"));
+    assert!(good(&folder, "inspect more").stdout.contains(", 1200 rounds in all\n"));
     // Same models, same bytes.
     good(&folder, "merge a b c --output again");
     assert_eq!(folder.read("sum"), folder.read("again"));

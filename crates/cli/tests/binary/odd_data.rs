@@ -43,16 +43,17 @@ fn a_header_in_the_middle_is_no_category() {
 
 #[test]
 fn columns_that_are_nearly_numbers() {
-    for odd in ["\"1,234\"", "n\0", "12 kg"] {
+    for odd in ["n\0", "12 kg"] {
         let text = table("a,b", "#,#") + &format!("{odd},1,p\n");
         let said = notes(&text, "");
-        let shown = odd.trim_matches('"').replace('\0', "\\0");
+        let shown = odd.replace('\0', "\\0");
         let sentence = format!(
-            "noregret: a.csv: column \"a\" is read as categories, 41 distinct values, nearly all numeric (40 of the first 41): \"{shown}\" is no number"
+            "noregret: a.csv: column \"a\" holds numbers but for 1 of its first 41 cells, such as \"{shown}\", which count as missing"
         );
-        assert_eq!(said, sentence);
+        assert!(said.starts_with(&sentence), "{said}");
         assert_eq!(notes(&text, "--categorical a"), "", "it was asked for");
     }
+    assert_eq!(notes(&(table("a,b", "#,#") + "\"1,234\",1,p\n"), ""), "", "a number as people write it");
 }
 
 #[test]

@@ -79,14 +79,14 @@ fn to_a_file() {
 #[test]
 fn bad_rows_keep_their_place() {
     let folder = trained();
-    folder.write("new.csv", "size,hue,kind\n9,blue,dog\nx,red,cat\n1,red,horse\n1,red,cat\n");
+    folder.write("new.csv", "size,hue,kind\n9,blue,dog\n-inf,red,cat\n1,red,horse\n1,red,cat\n");
     let ran = folder.run("predict model new.csv");
-    ran.complained(2, r#"new.csv:3: column "size": "x" is not a number"#);
+    ran.complained(2, r#"new.csv:3: column "size": "-inf" is not finite"#);
     let ran = folder.run("predict model new.csv --on-bad-row 1").succeeded();
     assert_eq!(ran.stdout, "dog\n\ncat\ncat\n");
     assert!(ran.stderr.contains("1 bad row was skipped; the first: new.csv:3: "), "{}", ran.stderr);
     let objects = folder.run("predict model new.csv --on-bad-row skip --probabilities").succeeded().objects();
-    let error = r#"new.csv:3: column "size": "x" is not a number"#;
+    let error = r#"new.csv:3: column "size": "-inf" is not finite"#;
     assert_eq!(objects[1], serde_json::json!({"label": null, "error": error}));
     assert_eq!(
         objects.iter().map(|row| &row["label"]).collect::<Vec<_>>(),
@@ -143,4 +143,47 @@ fn labels_are_printed_without_control_characters() {
     assert_eq!(ran.stdout, "p\\u{1b}[31m\\nq\n");
     let inspected = folder.run("inspect model").succeeded().stdout;
     assert!(inspected.contains("p\\u{1b}[31m\\nq, q"), "{inspected}");
+}
+
+#[test]
+fn rows_keep_their_names() {
+    let folder = trained();
+    folder.write("new.csv", "key,size,hue,kind\nk-1,9,blue,dog\n\"k,2\",1,red,horse\n");
+    let ran = folder.run("predict model new.csv --id key --confidence").succeeded();
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (3, "id,label,confidence"));
+    assert!(lines[1].starts_with("k-1,dog,0.") && lines[2].starts_with("\"k,2\",cat,0."), "{lines:?}");
+    let ran = folder.run("predict model new.csv --id key --json").succeeded();
+    assert_eq!(ran.objects()[1], serde_json::json!({"id": "k,2", "label": "cat"}));
+    folder.run("predict model new.csv --id kex").failed(2, r#"new.csv: has no column "kex" (did you mean "key"?); its columns are "key", "size", "hue", "kind""#);
+}
+
+/// Rows of a file are predicted together, those of a pipe one by one: the same lines in the same order.
+#[test]
+fn together_as_one_by_one() {
+    let mut text = "a,b,y\n".to_owned();
+    for t in 0..300_u32 {
+        let (a, b) = (t * 7 % 31, t * 13 % 29);
+        let row = format!("{a}.5,{b}.25,{}\n", ["p", "q", "r"][((a + 2 * b) % 3) as usize]);
+        text += if t % 50 == 49 { "inf,1,p\n" } else { &row };
+    }
+    let folder = Folder::with("a.csv", &text);
+    let skip = "--on-bad-row skip";
+    for learner in ["auto", "folklore", "perceptron", "gaptron-hinge"] {
+        folder.run(&format!("run a.csv --quiet --learner {learner} --save model {skip}")).succeeded();
+        let file = folder.run(&format!("predict model a.csv --probabilities {skip}")).succeeded();
+        let pipe = folder.run_with(&format!("predict model - --format csv --probabilities {skip}"), &text);
+        let (file, pipe) = (file.objects(), pipe.succeeded().objects());
+        assert_eq!((file.len(), pipe.len()), (300, 300), "{learner}");
+        for (at, (file, pipe)) in file.iter().zip(&pipe).enumerate() {
+            assert_eq!(file["label"], pipe["label"], "{learner} {at}");
+            assert_eq!(file["label"].is_null(), at % 50 == 49, "{learner} {at}");
+            let Some(probabilities) = file["probabilities"].as_object() else { continue };
+            for (class, probability) in probabilities {
+                let other = pipe["probabilities"][class].as_f64().unwrap();
+                let probability = probability.as_f64().unwrap();
+                assert!((probability - other).abs() <= 1e-9, "{learner} {at}: {probability} {other}");
+            }
+        }
+    }
 }

@@ -225,3 +225,47 @@ fn entries_of_fronts_survive() {
     assert_eq!(read, archive);
     assert_eq!(read.json::<Vec<String>>("labels").expect("a list")[1], "b \" \n ü");
 }
+
+/// Mostly zeros are written as places and values, and come back to the bit, a negative zero among them.
+#[test]
+fn zeros_are_packed() {
+    for (length, every) in [(64, 1), (640, 7), (1000, 50), (1000, 1001), (4096, 3)] {
+        let mut data: Vec<f64> =
+            (0..length).map(|at| if at % every == 0 { 0.1 * at as f64 + 1.0 } else { 0.0 }).collect();
+        data[length - 1] = -0.0;
+        let bits = |data: &[f64]| data.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+        let (mut archive, before) = (Archive::default(), bits(&data));
+        archive.set_tensor("a", Numbers { shape: vec![2, length / 2], data: Data::Real(data) });
+        archive.set_tensor("b", Numbers { shape: vec![3], data: Data::Real(vec![0.0, 1.0, 0.0]) });
+        let bytes = archive.to_bytes();
+        assert_eq!(every > 1, bytes.len() < 8 * length, "{length} {every}: {}", bytes.len());
+        let again = Archive::from_bytes(&bytes).expect("just written");
+        let Numbers { shape, data: Data::Real(data) } = again.tensor("a").expect("there") else {
+            panic!("numbers were written")
+        };
+        assert_eq!((shape, bits(data)), (&vec![2, length / 2], before));
+        assert_eq!(again.digest(), archive.digest());
+    }
+}
+
+/// Places and values from outside are believed in nothing.
+#[test]
+fn packed_tensors_that_contradict_themselves() {
+    let count = |data: Vec<u64>| Numbers { shape: vec![data.len()], data: Data::Count(data) };
+    let real = |data: Vec<f64>| Numbers { shape: vec![data.len()], data: Data::Real(data) };
+    let good = unpacked(&count(vec![1, 3, 0b101]), &real(vec![1.0, 2.0])).expect("they agree");
+    assert_eq!(good, real(vec![1.0, 0.0, 2.0]));
+    for (places, values) in [
+        (vec![], vec![]),
+        (vec![2, 3], vec![]),
+        (vec![1, 3], vec![]),
+        (vec![1, 3, 0b1001], vec![1.0, 2.0]),
+        (vec![1, 3, 0b101], vec![1.0]),
+        (vec![1, 3, 0b101, 0], vec![1.0, 2.0]),
+        (vec![2, u64::MAX, u64::MAX, 0], vec![]),
+        (vec![1, u64::MAX, 0], vec![]),
+        (vec![u64::MAX, 1], vec![]),
+    ] {
+        assert_eq!(unpacked(&count(places.clone()), &real(values)), None, "{places:?}");
+    }
+}

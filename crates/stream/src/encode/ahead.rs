@@ -138,6 +138,7 @@ mod tests {
             large_row: LargeRow::Warn,
             radius: 7.0,
             large_rows: 0,
+            absent: vec![],
         };
         let reader = crate::read::open::open(path, &ReadOptions::default()).expect("a file");
         ReadExamples::new(reader, encoder, path, bad_rows)

@@ -8,7 +8,7 @@ use noregret::learner::{Accepts, Classes};
 
 use super::example::{Example, OwnedTruth};
 use crate::encode::labels::Labels;
-use crate::encode::scale::Scaler;
+use crate::encode::scale::{Scaler, Scaling};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::row::{Row, RowLabel};
 
@@ -81,6 +81,8 @@ pub struct Encoder {
     pub radius: f64,
     /// Rows that were beyond it.
     pub large_rows: u64,
+    /// Columns of which nothing is known in the data at hand: they count as their mean.
+    pub absent: Vec<u32>,
 }
 
 impl Encoder {
@@ -150,6 +152,9 @@ impl Encoder {
         let dense = &mut out.values[at..];
         for (column, value) in indices.iter().zip(values) {
             dense[*column as usize] = *value;
+        }
+        for &column in &self.absent {
+            dense[column as usize] = self.scaler.mean(column as usize);
         }
         self.scaler.observe_and_scale(indices, values, dense);
         let beyond = self.bound(out);
@@ -231,10 +236,22 @@ impl Encoder {
             }
         }
         match (self.sparse, x) {
+            (true, Features::Sparse { indices, values }) if self.scaler.scaling() == Scaling::Mixed => {
+                out.indices.extend(0..shift);
+                self.scaler.mix(indices, values, |column, value| {
+                    out.indices.push(column + shift);
+                    out.values.push(value);
+                });
+            }
             (true, Features::Sparse { indices, values }) => {
                 out.indices.extend((0..shift).chain(indices.iter().map(|column| column + shift)));
                 out.values.extend_from_slice(values);
                 self.scaler.scale_sparse(indices, &mut out.values[at..]);
+            }
+            (true, Features::Dense(values)) if self.scaler.scaling() == Scaling::Mixed => {
+                let (indices, values): (Vec<u32>, Vec<f64>) =
+                    (0u32..).zip(values).filter(|(_, value)| **value != 0.0).unzip();
+                return self.transform(Features::Sparse { indices: &indices, values: &values }, out);
             }
             (true, Features::Dense(values)) => {
                 let non_zero = (0u32..).zip(values).filter(|(_, value)| **value != 0.0);
@@ -252,6 +269,9 @@ impl Encoder {
                     Features::Sparse { .. } => {
                         out.values.resize(self.features(), 0.0);
                         x.iter().for_each(|(column, value)| out.values[at + column] = value);
+                        for &column in &self.absent {
+                            out.values[at + column as usize] = self.scaler.mean(column as usize);
+                        }
                     }
                 }
                 self.scaler.scale_dense(&mut out.values[at..]);
@@ -284,6 +304,7 @@ impl Encoder {
     /// Fills in the truth; with `observe`, a class that is new is taken in, if there is room.
     fn target_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), String> {
         out.weight = row.weight;
+        out.tag.clone_from(&row.tag);
         if row.weight != 1.0 && row.weight != 0.0 && !self.accepts.weights {
             return Err(format!(
                 "the row has weight {}; the learner takes no importance weights",

@@ -13,6 +13,8 @@ pub struct Example {
     pub(super) truth: OwnedTruth,
     pub(super) distribution: Vec<f64>,
     pub(super) weight: f64,
+    #[serde(default)]
+    pub(super) tag: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,6 +69,11 @@ impl Example {
         Some(target.weighted(self.weight))
     }
 
+    /// The row's own name, empty where it has none.
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
     /// An unlabelled example of the features `x`.
     pub fn of(x: Features<'_>) -> Self {
         let indices = match x {
@@ -98,6 +105,17 @@ impl Example {
         };
     }
 
+    /// Sets these features, whose numbers increase, to 0.
+    pub fn remove(&mut self, features: &[u32]) {
+        if !self.sparse {
+            features.iter().for_each(|feature| self.values[*feature as usize] = 0.0);
+            return;
+        }
+        let kept = |feature: &u32| features.binary_search(feature).is_err();
+        let pairs = self.indices.iter().copied().zip(self.values.iter().copied());
+        (self.indices, self.values) = pairs.filter(|(feature, _)| kept(feature)).unzip();
+    }
+
     /// Copies `other`, reusing the buffers.
     pub fn copy_from(&mut self, other: &Example) {
         self.sparse = other.sparse;
@@ -106,6 +124,7 @@ impl Example {
         self.truth = other.truth;
         self.distribution.clone_from(&other.distribution);
         self.weight = other.weight;
+        self.tag.clone_from(&other.tag);
     }
 }
 

@@ -144,7 +144,8 @@ pub enum Step {
 
 impl ReadExamples {
     /// The rows of `reader`, which is called `name` in errors.
-    pub fn new(reader: Box<dyn Reader>, encoder: Encoder, name: &str, bad_rows: BadRows) -> Self {
+    pub fn new(reader: Box<dyn Reader>, mut encoder: Encoder, name: &str, bad_rows: BadRows) -> Self {
+        encoder.absent = reader.absent();
         let name = if name == "-" { "standard input" } else { name };
         Self {
             reader,

@@ -28,12 +28,19 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    pub(crate) fn new(scaling: Scaling) -> Self {
-        Self { scaler: Scaler::new(scaling), square: 0.0, values: Vec::new(), inverses: Vec::new(), until: 0 }
+    pub(crate) fn new(scaler: Scaler) -> Self {
+        Self { scaler, square: 0.0, values: Vec::new(), inverses: Vec::new(), until: 0 }
     }
 
     /// Takes note of a row of `columns` columns with non-zero `values` in columns `indices`.
     pub(crate) fn observe(&mut self, indices: &[u32], values: &[f64], columns: usize) {
+        if self.scaler.scaling() == Scaling::Mixed {
+            self.scaler.observe(indices, values);
+            let mut square = 0.0;
+            self.scaler.mix(indices, values, |_, value| square += value * value);
+            self.square = self.square.max(square);
+            return;
+        }
         if self.scaler.scaling() != Scaling::Standard {
             self.values.clear();
             self.scaler.observe(indices, values);
@@ -143,7 +150,7 @@ mod tests {
     fn the_largest_norm_is_that_of_all_rows_standardised() {
         for (columns, factor) in [(3, 1.0), (8, 1.0), (21, 1e-120), (21, 1e-160), (54, 1.0), (70, 1e50)] {
             for scaling in [Scaling::Standard, Scaling::MaxAbs, Scaling::None] {
-                let (mut trial, mut scaler) = (Trial::new(scaling), Scaler::new(scaling));
+                let (mut trial, mut scaler) = (Trial::new(Scaler::new(scaling)), Scaler::new(scaling));
                 let (mut largest, mut exact) = (0.0_f64, 0);
                 for t in 0..600_u32 {
                     let value = |column: u32| {
@@ -185,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_bound_is_no_less_than_the_norm() {
-        let mut trial = Trial::new(Scaling::Standard);
+        let mut trial = Trial::new(Scaler::new(Scaling::Standard));
         for t in 0..2000_u32 {
             let row = [
                 f64::from(t % 13),

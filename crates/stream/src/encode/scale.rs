@@ -21,6 +21,8 @@ pub enum Scaling {
     /// [-[`CLIP`], [`CLIP`]]. A feature that was 0 or 1 all the time stays as it is: divided by the deviation of something that is
     /// rare, its few ones would outweigh all else in a row. Zeros do not stay zeros, so rows are dense.
     Standard,
+    /// For tables: numbers as with `Standard`, with 0 for those that are missing; categories and words as they are.
+    Mixed,
 }
 
 /// Standardised values are kept within this many standard deviations: the guarantees need bounded rows.
@@ -31,7 +33,8 @@ const BLOCK: usize = 64;
 
 impl Scaling {
     /// All kinds.
-    pub const ALL: [Scaling; 4] = [Scaling::None, Scaling::Unit, Scaling::MaxAbs, Scaling::Standard];
+    pub const ALL: [Scaling; 5] =
+        [Scaling::None, Scaling::Unit, Scaling::MaxAbs, Scaling::Standard, Scaling::Mixed];
 
     /// The name that `--scale` takes.
     pub fn name(self) -> &'static str {
@@ -40,18 +43,19 @@ impl Scaling {
             Scaling::Unit => "unit",
             Scaling::MaxAbs => "maxabs",
             Scaling::Standard => "standard",
+            Scaling::Mixed => "mixed",
         }
     }
 
     /// Whether what a row becomes depends on the rows before it.
     pub fn adapts(self) -> bool {
-        matches!(self, Scaling::MaxAbs | Scaling::Standard)
+        matches!(self, Scaling::MaxAbs | Scaling::Standard | Scaling::Mixed)
     }
 
     /// A bound on the Euclidean norm of scaled rows of `features` features, where the kind of scaling gives one.
     pub fn radius(self, features: usize) -> Option<f64> {
         match self {
-            Scaling::None => None,
+            Scaling::None | Scaling::Mixed => None,
             Scaling::Unit => Some(1.0),
             Scaling::MaxAbs => Some((features as f64).sqrt()),
             Scaling::Standard => Some(CLIP * (features as f64).sqrt()),
@@ -71,7 +75,7 @@ impl FromStr for Scaling {
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Scaling::ALL.into_iter().find(|scaling| scaling.name() == name);
         found.ok_or_else(|| {
-            format!("no scaling is called {name:?}; known are none, unit, maxabs and standard")
+            format!("no scaling is called {name:?}; known are none, unit, maxabs, standard and mixed")
         })
     }
 }
@@ -81,9 +85,9 @@ impl FromStr for Scaling {
 pub struct Scaler {
     scaling: Scaling,
     rows: u64,
-    /// `MaxAbs`: largest magnitudes; `Standard`: means.
+    /// `MaxAbs`: largest magnitudes; `Standard`: means; `Mixed`: means of the numbers, then how many there were.
     first: Vec<f64>,
-    /// `Standard`: sums of squared deviations from the mean.
+    /// `Standard`, `Mixed`: sums of squared deviations from the mean.
     second: Vec<f64>,
     kept: Option<Box<Kept>>,
 }
@@ -106,6 +110,23 @@ impl Scaler {
     /// A scaler that has seen nothing.
     pub fn new(scaling: Scaling) -> Self {
         Self { scaling, rows: 0, first: Vec::new(), second: Vec::new(), kept: None }
+    }
+
+    /// A scaler that has seen nothing. Of a table that is scaled as [`Scaling::Mixed`], the first `numbers` columns are numbers,
+    /// and as many after them say with a 1 that these are missing.
+    pub fn of_table(scaling: Scaling, numbers: usize) -> Self {
+        match scaling {
+            Scaling::Mixed => Self { first: vec![0.0; 2 * numbers], second: vec![0.0; numbers], ..Self::new(scaling) },
+            _ => Self::new(scaling),
+        }
+    }
+
+    /// What a missing value of a column that is standardised is replaced with, so that it becomes 0.
+    pub(crate) fn mean(&self, column: usize) -> f64 {
+        match self.scaling {
+            Scaling::Standard => self.first.get(column).copied().unwrap_or(0.0),
+            _ => 0.0,
+        }
     }
 
     /// The kind.
@@ -149,6 +170,14 @@ impl Scaler {
         let columns = indices.last().map_or(0, |last| *last as usize + 1);
         match self.scaling {
             Scaling::None | Scaling::Unit => {}
+            Scaling::Mixed => {
+                let numbers = self.second.len();
+                let (means, counts) = self.first.split_at_mut(numbers);
+                for (column, value) in numbers_of(numbers, indices, values) {
+                    counts[column] += 1.0;
+                    note(value, 1.0 / counts[column], &mut means[column], &mut self.second[column]);
+                }
+            }
             Scaling::MaxAbs => {
                 if self.first.len() < columns {
                     self.first.resize(columns, 0.0);
@@ -222,6 +251,19 @@ impl Scaler {
         self.first.resize(columns, 0.0);
         match self.scaling {
             Scaling::None | Scaling::Unit => {}
+            Scaling::Mixed => {
+                let numbers = self.second.len().max(other.second.len());
+                self.second.resize(numbers, 0.0);
+                let (means, counts) = self.first.split_at_mut(numbers);
+                for (column, squares) in self.second.iter_mut().enumerate() {
+                    let (mine, count) = (counts[column], theirs(&other.first, numbers + column));
+                    let deviation = theirs(&other.first, column) - means[column];
+                    let share = count / (mine + count).max(1.0);
+                    *squares += theirs(&other.second, column) + deviation * deviation * share * mine;
+                    means[column] += deviation * share;
+                    counts[column] += count;
+                }
+            }
             Scaling::MaxAbs => {
                 for (column, largest) in self.first.iter_mut().enumerate() {
                     *largest = largest.max(theirs(&other.first, column));
@@ -242,7 +284,30 @@ impl Scaler {
         self.rows = self.rows.saturating_add(other.rows);
     }
 
-    /// Scales the non-zero `values` in columns `indices` in place. For all kinds but `Standard`.
+    /// What `Mixed` makes of a row of non-zero `values` in columns `indices`: gives `out` columns, which increase, and values.
+    pub(crate) fn mix(&self, indices: &[u32], values: &[f64], mut out: impl FnMut(u32, f64)) {
+        let numbers = self.second.len();
+        for (column, value) in numbers_of(numbers, indices, values) {
+            let scaled = self.mixed(column, value);
+            if scaled != 0.0 {
+                out(column as u32, scaled);
+            }
+        }
+        let start = indices.partition_point(|column| (*column as usize) < numbers);
+        for (&column, value) in indices[start..].iter().zip(&values[start..]) {
+            out(column, *value);
+        }
+    }
+
+    /// A number of a table, standardised by those that were there.
+    fn mixed(&self, column: usize, value: f64) -> f64 {
+        match self.first[self.second.len() + column] {
+            0.0 => 0.0,
+            count => standardised(value, 1.0 / count, self.first[column], self.second[column]),
+        }
+    }
+
+    /// Scales the non-zero `values` in columns `indices` in place. For all kinds but `Standard` and `Mixed`.
     pub fn scale_sparse(&self, indices: &[u32], values: &mut [f64]) {
         match self.scaling {
             Scaling::None => {}
@@ -252,7 +317,7 @@ impl Scaler {
                     *value = self.by_largest(column as usize, *value);
                 }
             }
-            Scaling::Standard => unreachable!("standardised rows are dense"),
+            Scaling::Standard | Scaling::Mixed => unreachable!("zeros of standardised columns do not stay zeros"),
         }
     }
 
@@ -264,6 +329,12 @@ impl Scaler {
             Scaling::MaxAbs => {
                 for (column, value) in values.iter_mut().enumerate() {
                     *value = self.by_largest(column, *value);
+                }
+            }
+            Scaling::Mixed => {
+                for column in 0..self.second.len() {
+                    let missing = values[self.second.len() + column] != 0.0;
+                    values[column] = if missing { 0.0 } else { self.mixed(column, values[column]) };
                 }
             }
             Scaling::Standard => {
@@ -291,6 +362,23 @@ impl Scaler {
             _ => 0.0,
         }
     }
+}
+
+/// The numbers of a table's row that are not missing: columns below `numbers` with their values, zeros among them.
+fn numbers_of<'a>(
+    numbers: usize,
+    indices: &'a [u32],
+    values: &'a [f64],
+) -> impl Iterator<Item = (usize, f64)> + 'a {
+    let place = |bound: usize| indices.partition_point(|column| (*column as usize) < bound);
+    let (first, second) = (place(numbers), place(2 * numbers));
+    let mut seen = indices[..first].iter().zip(values).peekable();
+    let mut missing = indices[first..second].iter().peekable();
+    (0..numbers).filter_map(move |column| {
+        let value = seen.next_if(|(at, _)| **at as usize == column).map_or(0.0, |(_, value)| *value);
+        let none = missing.next_if(|at| **at as usize == numbers + column).is_some();
+        (!none).then_some((column, value))
+    })
 }
 
 /// Welford's recursion, for `inverse` one over the number of rows: no cancellation, whatever the offset. Apart from
@@ -441,6 +529,45 @@ mod tests {
                     "{scaling}"
                 );
             }
+        }
+    }
+
+    /// Two numbers, of which the second is missing now and then, and words.
+    #[test]
+    fn tables_are_mixed() {
+        let mut scaler = Scaler::of_table(Scaling::Mixed, 2);
+        let rows: [&[(u32, f64)]; 4] =
+            [&[(0, 3.0), (1, 10.0), (6, 0.5)], &[(0, 5.0), (3, 1.0)], &[(1, 30.0)], &[(0, 4.0), (1, 20.0), (9, 0.25)]];
+        let split = |row: &[(u32, f64)]| -> (Vec<u32>, Vec<f64>) { row.iter().copied().unzip() };
+        let mut parts = [scaler.clone(), scaler.clone()];
+        for (at, row) in rows.iter().enumerate() {
+            let (indices, values) = split(row);
+            scaler.observe(&indices, &values);
+            parts[at % 2].observe(&indices, &values);
+        }
+        // 3, 5, 0, 4 with mean 3 and variance 14/4; 10, 30, 20 with mean 20 and variance 200/3.
+        let scaled = |row: &[(u32, f64)]| {
+            let (indices, values) = split(row);
+            let mut out = vec![];
+            scaler.mix(&indices, &values, |column, value| out.push((column, value)));
+            let mut dense = vec![0.0; 10];
+            row.iter().for_each(|(column, value)| dense[*column as usize] = *value);
+            scaler.scale_dense(&mut dense);
+            let laid: Vec<f64> = (0..10).map(|at| out.iter().find(|(c, _)| *c == at).map_or(0.0, |(_, v)| *v)).collect();
+            assert_eq!(laid, dense);
+            out
+        };
+        let first = scaled(rows[0]);
+        assert_eq!((first[0].0, first[1].0), (1, 6));
+        assert!((first[0].1 + 10.0 / (200.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{first:?}");
+        let second = scaled(rows[1]);
+        assert_eq!((second.len(), second[0].0, second[1]), (2, 0, (3, 1.0)));
+        assert!((second[0].1 - 2.0 / 3.5_f64.sqrt()).abs() < 1e-12, "{second:?}");
+        assert!((scaled(rows[3])[0].1 - 1.0 / 3.5_f64.sqrt()).abs() < 1e-12);
+        let [mut sum, other] = parts;
+        sum.add(&other);
+        for (got, want) in [(sum.state().1, scaler.state().1), (sum.state().2, scaler.state().2)] {
+            assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12), "{got:?} {want:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use crate::encode::encoder::{check_magnitudes, row_error};
 use crate::encode::examples::BadRows;
 use crate::encode::labels::Labels;
 use crate::encode::measure::Trial;
-use crate::encode::scale::Scaling;
+use crate::encode::scale::{Scaler, Scaling};
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
 use crate::read::reader::Reader;
@@ -62,8 +62,15 @@ impl Survey {
     /// What cannot be read, bad rows in excess of what `bad_rows` allows, or more classes than can be meant.
     pub fn take(reader: &mut dyn Reader, options: &SurveyOptions<'_>) -> Result<Self, SurveyError> {
         let SurveyOptions { name, scaling, classes, features, bad_rows } = *options;
-        let candidates = scaling.map_or(vec![Scaling::Standard, Scaling::MaxAbs], |scaling| vec![scaling]);
-        let mut candidates: Vec<Trial> = candidates.into_iter().map(Trial::new).collect();
+        let numbers = reader.schema().numbers();
+        let candidates = match (scaling, numbers) {
+            (Some(scaling), _) => vec![scaling],
+            (None, Some(_)) => vec![Scaling::Mixed],
+            (None, None) => vec![Scaling::Standard, Scaling::MaxAbs],
+        };
+        let numbers = numbers.unwrap_or(0) as usize;
+        let trial = |scaling| Trial::new(Scaler::of_table(scaling, numbers));
+        let mut candidates: Vec<Trial> = candidates.into_iter().map(trial).collect();
         let mut survey = Self {
             rows: 0,
             labelled: 0,
@@ -144,7 +151,7 @@ fn check(reader: &dyn Reader, row: &Row, features: Option<usize>) -> Result<(), 
     check_magnitudes(row)
 }
 
-/// The scaling for data of `columns` columns of which nothing else is known: standardising serves second-order and
+/// The scaling for data of `columns` columns of which nothing else is known, tables of text and times apart: standardising serves second-order and
 /// first-order learners best, but makes every row dense.
 pub fn suitable(columns: usize) -> Scaling {
     if columns <= ALWAYS_DENSE { Scaling::Standard } else { Scaling::MaxAbs }

@@ -232,5 +232,6 @@ fn own_encoder(facts: &Facts) -> Encoder {
         large_row: LargeRow::Warn,
         radius: (radius * radius + 1.0).sqrt(),
         large_rows: 0,
+        absent: vec![],
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct ReadAhead {
     schema: Schema,
     described: Vec<(&'static str, String)>,
     notes: Vec<String>,
+    absent: Vec<u32>,
+    /// What was odd about the cells of the batches so far.
+    odd_cells: Vec<String>,
     kept: Option<Kept>,
 }
 
@@ -50,8 +53,10 @@ struct Batch {
     first: u32,
     /// Names of the columns from there on.
     names: Vec<Arc<str>>,
-    /// What came after the rows.
-    error: Option<ReadError>,
+    /// What came after the rows, and the name of the row that it is about.
+    error: Option<(ReadError, String)>,
+    /// What was odd about the cells so far.
+    odd_cells: Vec<String>,
     position: u64,
 }
 
@@ -73,7 +78,7 @@ impl ReadAhead {
     pub(crate) fn boxed(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadError> {
         let (columns, dropped) = (reader.columns().clone(), reader.dropped_features());
         let (size, schema, described) = (reader.size(), reader.schema(), reader.describe());
-        let notes = reader.notes();
+        let (absent, notes) = (reader.absent(), reader.notes());
         let mut filler = Filler { reader, row: Row::new(), room: Room::default() };
         let supply = if several_cores() {
             let batches = WorkAhead::start("read", BATCHES, move |batch| filler.fill(batch));
@@ -81,8 +86,20 @@ impl ReadAhead {
         } else {
             Supply::Here(filler, true)
         };
-        let (batch, kept) = (Batch::default(), None);
-        Ok(Box::new(Self { supply, batch, used: 0, columns, dropped, size, schema, described, notes, kept }))
+        Ok(Box::new(Self {
+            supply,
+            batch: Batch::default(),
+            used: 0,
+            columns,
+            dropped,
+            size,
+            schema,
+            described,
+            notes,
+            absent,
+            odd_cells: vec![],
+            kept: None,
+        }))
     }
 
     /// Exchanges the batch, which is done with, for the next one. False after the last.
@@ -105,6 +122,9 @@ impl ReadAhead {
             }
             Supply::Kept(batches) => batches.next().map(|batch| self.batch = batch).is_some(),
         };
+        if more && !matches!(self.supply, Supply::Kept(_)) {
+            self.odd_cells = std::mem::take(&mut self.batch.odd_cells);
+        }
         if !more {
             self.batch.rows.clear();
             self.kept.iter_mut().for_each(|kept| kept.complete = true);
@@ -152,7 +172,7 @@ impl Filler {
                 Ok(false) => more = false,
                 Err(error) => {
                     more = error.is_row_error();
-                    batch.error = Some(error);
+                    batch.error = Some((error, std::mem::take(&mut self.row.tag)));
                     break;
                 }
             }
@@ -161,6 +181,7 @@ impl Filler {
             batch.names.extend_from_slice(names.since(batch.first));
         }
         batch.position = reader.position();
+        batch.odd_cells = reader.odd_cells();
         self.room = batch.rows.used();
         more
     }
@@ -186,8 +207,9 @@ impl Reader for ReadAhead {
                 self.used += 1;
                 return Ok(true);
             }
-            if let Some(error) = self.batch.error.take() {
+            if let Some((error, tag)) = self.batch.error.take() {
                 row.clear();
+                row.tag = tag;
                 // A bad row has to be reported again.
                 self.kept = None;
                 return Err(error);
@@ -227,6 +249,14 @@ impl Reader for ReadAhead {
         self.notes.clone()
     }
 
+    fn absent(&self) -> Vec<u32> {
+        self.absent.clone()
+    }
+
+    fn odd_cells(&self) -> Vec<String> {
+        self.odd_cells.clone()
+    }
+
     fn keep(&mut self, bytes: usize) {
         self.kept = Some(Kept { batches: Vec::new(), left: bytes, complete: false });
     }
@@ -243,6 +273,8 @@ impl Reader for ReadAhead {
             schema: self.schema.clone(),
             described: self.described.clone(),
             notes: self.notes.clone(),
+            absent: self.absent.clone(),
+            odd_cells: self.odd_cells.clone(),
             kept: None,
         }))
     }

@@ -262,6 +262,14 @@ impl ColumnMap {
         column
     }
 
+    /// Column of a name that need not have one: [`ColumnMap::by_name`], but nothing is counted.
+    pub(crate) fn by_word(&mut self, name: &str) -> Option<u32> {
+        let dropped = self.dropped;
+        let column = self.by_name(name);
+        self.dropped = dropped;
+        column
+    }
+
     /// Column of the feature numbered `number` as in the data; `None` if it is dropped.
     ///
     /// Numbered columns: `number` is at least `base`, and `number - base` below `u32::MAX`.

@@ -1,15 +1,16 @@
 //! Delimited text, by the csv crate: numbers, one-hot categories, a label column.
 //!
-//! A missing numeric cell is 0: one that is empty, `?`, or `NA`, `N/A`, `NaN`, `null`, `None` in any case. An empty
+//! A missing numeric cell is 0: one that is empty, `?`, or `NA`, `N/A`, `NaN`, `null`, `None` in any case, or something that is no
+//! number at all; in a table with text, times or styled numbers the feature `column=missing` is 1 beside it. An empty
 //! categorical cell is no category, an empty label cell an unlabelled row. Blanks around a cell do not count. A category
-//! is the feature `column=cell` of value 1. Numeric columns come first, categories in order of appearance.
+//! is the feature `column=cell` of value 1. Numeric columns come first, categories in order of appearance; what else columns
+//! may hold is the business of [`table`](crate::read::table).
 //!
 //! With a saved schema, columns are found by their names if there is a header; columns that the schema does not know
-//! are dropped and counted, the label column may be absent.
+//! are dropped and counted, columns that are not there count as missing in every row, the label column may be absent.
 
 mod header;
 pub(crate) mod layout;
-mod notes;
 mod text;
 
 use std::collections::{HashMap, HashSet};
@@ -18,16 +19,16 @@ use csv::{ByteRecord, Reader as RecordReader};
 
 use self::header::names;
 use self::layout::{builder, describe_roles, is_missing};
-use self::notes::notes;
 use self::text::{CsvText, plain_line_ends};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
 use crate::read::number;
-use crate::read::options::{CsvRole, CsvSchema, ReadOptions, Schema, Speech};
+use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Peek, Source};
+use crate::read::table::{self, Cells};
 use crate::words::counted;
 
 struct CsvReader {
@@ -35,14 +36,17 @@ struct CsvReader {
     cells: Vec<Cell>,
     layout: CsvSchema,
     columns: ColumnMap,
-    /// Whether the types are those of a saved model.
-    saved: bool,
     /// The words that stand for missing numbers in the first rows, quoted.
     missing: Vec<String>,
+    /// What is odd about the first rows.
     notes: Vec<String>,
     /// The first row, if it names the columns.
     header: ByteRecord,
     feature: String,
+    /// The column that names the rows.
+    id: Option<usize>,
+    /// Numbers that the file has no column for.
+    absent: Vec<Cell>,
 }
 
 /// What to do with the cell at one position of a row.
@@ -50,15 +54,20 @@ struct Cell {
     name: String,
     /// `None`: a column that the saved model does not know.
     role: Option<CsvRole>,
-    /// Column of a numeric cell.
-    column: Option<u32>,
+    /// What it is, if it is known.
+    field: Option<CsvField>,
+    /// The features of numbers, times and text.
+    cells: Cells,
+    /// Cells that were not what the column holds, and the first of them with its line.
+    strays: u64,
+    first_stray: Option<(u64, String)>,
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let mut columns = ColumnMap::new(columns, options.most_columns());
     let saved = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
-    let (mut missing, mut odd) = (vec![], vec![]);
+    let (mut missing, mut said) = (vec![], vec![]);
     let layout = match saved {
         Some(saved) => {
             let peek = source.peek(1, 1)?;
@@ -70,6 +79,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
                 delimiter,
                 header: options.header.unwrap_or(saved.header),
                 fields: saved.fields.clone(),
+                ..*saved
             }
         }
         None => {
@@ -80,11 +90,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             let bytes = &plain_line_ends(peek.bytes);
             let peek = Peek { bytes, all: peek.all };
             let layout = layout::infer(&peek, options);
-            if let Ok(layout) = &layout {
-                (missing, odd) =
-                    (layout::missing_words(&peek, layout), notes(&peek, layout, &options.categorical));
-            }
-            layout.map_err(|message| source.file_error(message))?
+            let (layout, decided) = layout.map_err(|message| source.file_error(message))?;
+            missing = layout::missing_words(&peek, &layout);
+            said = decided;
+            layout
         }
     };
     let delimiter =
@@ -99,37 +108,77 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
     rows.held = more && !layout.header;
     let header = if layout.header { rows.record.clone() } else { ByteRecord::new() };
-    let cells = match saved {
-        Some(_) => saved_cells(&rows.record, &layout),
-        None => Ok(layout.fields.iter().map(|field| Cell::new(&field.name, Some(field.role))).collect()),
+    let fields = match saved {
+        Some(_) => saved_fields(&rows.record, &layout),
+        None => Ok(layout.fields.iter().map(|field| (field.name.clone(), Some(field.clone()))).collect()),
     };
-    let mut cells: Vec<Cell> = cells.map_err(|message| rows.source().file_error(message))?;
-    for cell in cells.iter_mut().filter(|cell| cell.role == Some(CsvRole::Numeric)) {
-        cell.column = columns.by_name(&cell.name);
-    }
+    let fields = fields.map_err(|message| rows.source().file_error(message))?;
+    let features = table::cells(&layout.fields, layout.numbers.is_some(), &mut columns);
     columns.commit();
+    let places: HashMap<&str, usize> =
+        layout.fields.iter().enumerate().map(|(at, field)| (&*field.name, at)).collect();
+    let mut features: Vec<Option<Cells>> = features.into_iter().map(Some).collect();
+    let mut cells = vec![];
+    for (name, field) in fields {
+        let at = field.as_ref().and_then(|field| places.get(&*field.name));
+        let found = at.and_then(|at| features[*at].take());
+        cells.push(Cell::new(name, field, found.unwrap_or(Cells::Other)));
+    }
+    let absent: Vec<Cell> = (layout.fields.iter().zip(features))
+        .filter(|(field, _)| is_needed(field.role))
+        .filter_map(|(field, cells)| Some(Cell::new(field.name.clone(), Some(field.clone()), cells?)))
+        .collect();
+    if !absent.is_empty() {
+        let names: Vec<String> = absent.iter().map(|cell| shown(&cell.name)).collect();
+        let s = if names.len() == 1 { "" } else { "s" };
+        said.push(format!(
+            "there is no column{s} {}, which the model learnt with: missing in every row",
+            names.join(", ")
+        ));
+    }
+    if layout.header_rows() > 1 && rows.next()? {
+        // A file that goes on from another one may have a single header.
+        let mut pairs = cells.iter().zip(&rows.record);
+        rows.held = pairs.any(|(cell, text)| {
+            cell.role == Some(CsvRole::Numeric) && layout::is_number(text.trim_ascii())
+        });
+    }
+    let id = match &options.id {
+        Some(column) => {
+            let names: Vec<String> = cells.iter().map(|cell| cell.name.clone()).collect();
+            let found = layout::find_column(&names, column);
+            Some(found.map_err(|message| rows.source().file_error(message))?)
+        }
+        None => None,
+    };
     Ok(Box::new(CsvReader {
         rows,
         cells,
         layout,
         columns,
-        saved: saved.is_some(),
         missing,
-        notes: odd,
+        notes: said,
         header,
         feature: String::new(),
+        id,
+        absent,
     }))
 }
 
-/// What the positions of a file mean to a saved layout. `first` is its first row.
-fn saved_cells(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<Cell>, ReadErrorKind> {
-    let needed = |role| matches!(role, CsvRole::Numeric | CsvRole::Categorical);
+/// Whether a column of this role has features.
+fn is_needed(role: CsvRole) -> bool {
+    matches!(role, CsvRole::Numeric | CsvRole::Categorical | CsvRole::Text | CsvRole::Time)
+}
+
+/// What the positions of a file mean to a saved layout: names, and what is known of them. `first` is its first row.
+fn saved_fields(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<(String, Option<CsvField>)>, ReadErrorKind> {
+    let known = |field: &CsvField| (field.name.clone(), Some(field.clone()));
     if !layout.header {
-        let cells = |all: bool| {
-            let kept = layout.fields.iter().filter(move |field| all || needed(field.role));
-            kept.map(|field| Cell::new(&field.name, Some(field.role))).collect::<Vec<_>>()
+        let fields = |all: bool| {
+            let kept = layout.fields.iter().filter(move |field| all || is_needed(field.role));
+            kept.map(known).collect::<Vec<_>>()
         };
-        let found = [cells(true), cells(false)].into_iter().find(|cells| cells.len() == first.len());
+        let found = [fields(true), fields(false)].into_iter().find(|fields| fields.len() == first.len());
         return found.ok_or_else(|| {
             let (all, found) = (layout.fields.len(), counted(first.len() as u64, "column"));
             format!("has {found}, but the saved model was trained on {all}, the label among them").into()
@@ -137,19 +186,29 @@ fn saved_cells(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<Cell>, Read
     }
     let names = names(first, true)?.names;
     let there: HashSet<&str> = names.iter().map(String::as_str).collect();
-    let mut fields = layout.fields.iter();
-    if let Some(field) = fields.find(|field| needed(field.role) && !there.contains(&*field.name)) {
-        let name = shown(&field.name);
-        return Err(format!("lacks the column {name} that the saved model was trained on").into());
+    let mut needed = layout.fields.iter().filter(|field| is_needed(field.role)).peekable();
+    if let Some(wanted) = needed.peek().map(|field| shown(&field.name))
+        && needed.all(|field| !there.contains(&*field.name))
+    {
+        return Err(format!("lacks all columns that the saved model was trained on, such as {wanted}").into());
     }
-    let roles: HashMap<&str, CsvRole> =
-        layout.fields.iter().map(|field| (&*field.name, field.role)).collect();
-    Ok(names.iter().map(|name| Cell::new(name, roles.get(&**name).copied())).collect())
+    let fields: HashMap<&str, &CsvField> =
+        layout.fields.iter().map(|field| (&*field.name, field)).collect();
+    let field = |name: &String| fields.get(name.as_str()).map(|field| (*field).clone());
+    Ok(names.into_iter().map(|name| { let field = field(&name); (name, field) }).collect())
 }
 
 impl Cell {
-    fn new(name: &str, role: Option<CsvRole>) -> Self {
-        Cell { name: name.to_owned(), role, column: None }
+    fn new(name: String, field: Option<CsvField>, cells: Cells) -> Self {
+        let role = field.as_ref().map(|field| field.role);
+        Cell { name, role, field, cells, strays: 0, first_stray: None }
+    }
+
+    /// Takes note of a cell that is not what the column holds.
+    #[cold]
+    fn stray(&mut self, line: u64, text: &[u8]) {
+        self.strays += 1;
+        self.first_stray.get_or_insert_with(|| (line, shown(text)));
     }
 
     #[cold]
@@ -157,14 +216,11 @@ impl Cell {
         ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
     }
 
-    fn number(&self, cell: &[u8], saved: bool) -> Result<f64, ReadErrorKind> {
+    fn number(&self, cell: &[u8]) -> Result<f64, ReadErrorKind> {
         match number::parse(cell) {
             Ok(number) if number.is_finite() => Ok(number),
             Ok(_) => Err(self.fault(format!("{} is not finite", shown(cell)))),
-            Err(_) if saved || self.role != Some(CsvRole::Numeric) => {
-                Err(self.fault(format!("{} is not a number", shown(cell))))
-            }
-            Err(_) => Err(ReadErrorKind::NotANumber { column: self.name.clone(), cell: shown(cell) }),
+            Err(_) => Err(self.fault(format!("{} is not a number", shown(cell)))),
         }
     }
 }
@@ -236,26 +292,39 @@ impl CsvReader {
         if record.get(0) == self.header.get(0) && *record == self.header {
             return Err(ReadErrorKind::Row("the row is the header once more".into()));
         }
-        for (cell, raw) in self.cells.iter().zip(record) {
+        if let Some(id) = self.id {
+            row.tag.push_str(&String::from_utf8_lossy(record[id].trim_ascii()));
+        }
+        for (cell, raw) in self.cells.iter_mut().zip(record) {
             // The commonest cell of all, in wide tables.
-            if let ([digit @ b'0'..=b'9'], Some(CsvRole::Numeric), Some(column)) =
-                (raw, cell.role, cell.column)
-            {
-                row.push(column, f64::from(digit - b'0'));
+            if let ([digit @ b'0'..=b'9'], Cells::Number { value: Some(column), .. }) = (raw, &cell.cells) {
+                row.push(*column, f64::from(digit - b'0'));
                 continue;
             }
             let text = raw.trim_ascii();
-            if text.is_empty() {
-                continue;
-            }
             match cell.role {
-                Some(CsvRole::Numeric) if is_missing(text) => {}
-                Some(CsvRole::Numeric) => {
-                    let number = cell.number(text, self.saved)?;
-                    match cell.column {
-                        Some(column) => row.push(column, number),
-                        None => self.columns.drop_one(),
+                Some(CsvRole::Numeric | CsvRole::Time) if is_missing(text) => {
+                    cell.cells.push_missing(row);
+                }
+                _ if text.is_empty() => {}
+                Some(CsvRole::Numeric | CsvRole::Time) => {
+                    if let (Cells::Number { style: None, value, .. }, Ok(number)) =
+                        (&cell.cells, number::parse(text))
+                    {
+                        if !number.is_finite() {
+                            return Err(cell.fault(format!("{} is not finite", shown(text))));
+                        }
+                        match value {
+                            Some(column) => row.push(*column, number),
+                            None => self.columns.drop_one(),
+                        }
+                    } else if !cell.cells.push(&cell.name, utf8(text)?, &mut self.columns, row) {
+                        cell.stray(self.rows.line, text);
+                        cell.cells.push_missing(row);
                     }
+                }
+                Some(CsvRole::Text) => {
+                    cell.cells.push(&cell.name, &String::from_utf8_lossy(text), &mut self.columns, row);
                 }
                 Some(CsvRole::Categorical) => {
                     self.feature.clear();
@@ -272,17 +341,27 @@ impl CsvReader {
                     }
                 }
                 Some(CsvRole::Weight) => {
-                    row.weight = cell.number(text, self.saved)?;
+                    row.weight = cell.number(text)?;
                     if row.weight < 0.0 {
                         return Err(cell.fault(format!("weight {} is negative", shown(text))));
                     }
                 }
+                Some(CsvRole::Drop) => {}
                 None => self.columns.drop_one(),
             }
+        }
+        for cell in &self.absent {
+            cell.cells.push_missing(row);
         }
         // Only hashes can meet.
         row.finish(Duplicates::Sum)
             .map_err(|_| ReadErrorKind::Row("features of one hash sum to infinity".into()))
+    }
+
+    /// Forgets what was taken back.
+    fn forget(&mut self) {
+        let count = self.columns.columns().count();
+        self.cells.iter_mut().for_each(|cell| cell.cells.forget(count));
     }
 
     fn named(&self, role: CsvRole) -> Option<String> {
@@ -308,7 +387,11 @@ impl Reader for CsvReader {
             }
             Err(kind) => {
                 self.columns.roll_back();
+                self.forget();
+                // Whoever answers line by line still says which row it was.
+                let tag = std::mem::take(&mut row.tag);
                 row.clear();
+                row.tag = tag;
                 Err(ReadError::new(self.rows.source().name(), self.rows.line, kind))
             }
         }
@@ -324,6 +407,29 @@ impl Reader for CsvReader {
 
     fn take_back(&mut self) {
         self.columns.take_back();
+        self.forget();
+    }
+
+    fn absent(&self) -> Vec<u32> {
+        let value = |cell: &Cell| match cell.cells {
+            Cells::Number { value, .. } => value,
+            _ => None,
+        };
+        self.absent.iter().filter_map(value).collect()
+    }
+
+    fn odd_cells(&self) -> Vec<String> {
+        let strays = self.cells.iter().filter_map(|cell| {
+            let (line, text) = cell.first_stray.as_ref()?;
+            let (count, name) = (cell.strays, shown(&cell.name));
+            let held = if cell.role == Some(CsvRole::Time) { "time" } else { "number" };
+            let (cells, s, count_as) =
+                if count == 1 { ("cell is", "", "it counts") } else { ("cells are", "s", "they count") };
+            Some(format!(
+                "column {name}: {count} {cells} no {held}{s}, the first {text} in line {line}: {count_as} as missing"
+            ))
+        });
+        strays.collect()
     }
 
     fn position(&self) -> u64 {
@@ -352,7 +458,7 @@ impl Reader for CsvReader {
         let mut decided = describe_source(self.rows.source(), Format::Csv);
         decided.push(("delimiter", delimiter_name(self.layout.delimiter)));
         decided.push(("header", if self.layout.header { "yes" } else { "no" }.to_owned()));
-        decided.extend(describe_roles(self.cells.iter().map(|cell| (&*cell.name, cell.role))));
+        decided.extend(describe_roles(self.cells.iter().map(|cell| (&*cell.name, cell.field.as_ref()))));
         if !self.missing.is_empty() {
             decided.push(("missing numbers", self.missing.join(", ")));
         }

@@ -18,4 +18,5 @@ mod parquet;
 pub(crate) mod reader;
 pub(crate) mod row;
 pub(crate) mod source;
+mod table;
 mod vw;

@@ -23,6 +23,16 @@ pub struct ReadOptions {
     pub header: Option<bool>,
     /// CSV columns (names or numbers) to read as categories whatever they hold.
     pub categorical: Vec<String>,
+    /// CSV columns to read as numbers; cells that are none count as missing.
+    pub numeric: Vec<String>,
+    /// CSV columns to read as free text.
+    pub text: Vec<String>,
+    /// CSV columns to read as days or times.
+    pub time: Vec<String>,
+    /// CSV columns to leave out.
+    pub drop: Vec<String>,
+    /// CSV column (name or number) whose cells name the rows, whatever else it is.
+    pub id: Option<String>,
     /// Hash features into `2^bits` columns, 1 to 31, instead of keeping names and numbers.
     pub hash_bits: Option<u32>,
     /// Number of the first LIBSVM feature, 0 or 1. If `None`: 0 if one of the first 1,000 lines has a feature 0, else 1.
@@ -65,6 +75,29 @@ pub struct CsvSchema {
     pub header: bool,
     /// The columns in file order.
     pub fields: Vec<CsvField>,
+    /// In a table with text, times or styled numbers: the first so many features are numbers, and as many after them say where
+    /// these are missing. `None` in a table of plain numbers and categories alone, where a missing number is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<u32>,
+    /// How many rows at the top name the columns, if not one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header_rows: Option<u32>,
+}
+
+impl CsvSchema {
+    /// How many rows at the top are none of the data.
+    pub(crate) fn header_rows(&self) -> usize {
+        if self.header { self.header_rows.map_or(1, |rows| rows as usize) } else { 0 }
+    }
+}
+
+impl Schema {
+    /// For a table with text, times or styled numbers, whose names are kept: the first so many features are numbers, and as many
+    /// after them say where these are missing.
+    pub fn numbers(&self) -> Option<u32> {
+        let named = matches!(self.columns, Columns::Named(_));
+        self.csv.as_ref().and_then(|csv| csv.numbers).filter(|_| named)
+    }
 }
 
 /// A column of a CSV file.
@@ -75,6 +108,42 @@ pub struct CsvField {
     pub name: String,
     /// What its cells are.
     pub role: CsvRole,
+    /// How they are written, if not as plain numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<Style>,
+}
+
+/// How the numbers or times of a CSV column are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Style {
+    /// `1,234.50`, also with a currency or a percent sign.
+    Grouped,
+    /// `1.234,50`.
+    DecimalComma,
+    /// `2026-11-22`, also with a time of day.
+    Iso,
+    /// `22.11.2026` or `22/11/2026`.
+    DayFirst,
+    /// `11/22/2026`.
+    MonthFirst,
+    /// `22 Nov 2026` or `November 22, 2026`.
+    Words,
+}
+
+impl Style {
+    /// An example of it.
+    pub fn example(self) -> &'static str {
+        match self {
+            Style::Grouped => "1,234.50",
+            Style::DecimalComma => "1.234,50",
+            Style::Iso => "2026-11-22",
+            Style::DayFirst => "22.11.2026",
+            Style::MonthFirst => "11/22/2026",
+            Style::Words => "22 Nov 2026",
+        }
+    }
 }
 
 /// What the cells of a CSV column are.
@@ -85,6 +154,12 @@ pub enum CsvRole {
     Numeric,
     /// Text; `column=text` is a feature of value 1, empty is no feature.
     Categorical,
+    /// Free text: a feature for each word and pair of words, hashed into a bounded number of them.
+    Text,
+    /// A day or a time: how far along it is, and where in day, week and year.
+    Time,
+    /// Left out.
+    Drop,
     /// The label; empty is unlabelled.
     Label,
     /// The weight; empty is 1.

@@ -41,6 +41,16 @@ pub trait Reader: Send {
     /// How many features were dropped because a saved model does not know them.
     fn dropped_features(&self) -> u64;
 
+    /// Numeric columns of a saved model that the data do not have: neither 0 nor anything else is known of them.
+    fn absent(&self) -> Vec<u32> {
+        vec![]
+    }
+
+    /// Cells so far that were not what their column holds and count as missing: one sentence for each such column.
+    fn odd_cells(&self) -> Vec<String> {
+        vec![]
+    }
+
     /// Bytes read so far of the file as stored, hence compressed where it is.
     fn position(&self) -> u64;
 

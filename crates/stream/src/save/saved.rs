@@ -85,6 +85,7 @@ impl Encoding {
             large_row: LargeRow::default(),
             radius: problem.radius.unwrap_or(f64::INFINITY),
             large_rows: 0,
+            absent: vec![],
         })
     }
 }
@@ -320,8 +321,12 @@ fn surroundings(
         _ => return Err(ModelError::Damaged("tensor 'scaling/rows' is no counter".to_owned())),
     };
     let (first, second) = (list("scaling/first")?, list("scaling/second")?);
-    let standard = encoding.scaling == Scaling::Standard;
-    if second.len() != if standard { first.len() } else { 0 } || second.iter().any(|squares| *squares < 0.0) {
+    let squares = match encoding.scaling {
+        Scaling::Standard => first.len(),
+        Scaling::Mixed => first.len() / 2,
+        _ => 0,
+    };
+    if second.len() != squares || (encoding.scaling == Scaling::Mixed && first.len() % 2 != 0) || second.iter().any(|squares| *squares < 0.0) {
         return Err(ModelError::Damaged("its scaling contradicts itself".to_owned()));
     }
     let scaler = Scaler::from_state(encoding.scaling, rows, first, second);

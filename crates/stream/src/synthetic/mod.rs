@@ -13,6 +13,7 @@ mod sea;
 mod softmax;
 mod stagger;
 mod synsep;
+mod tickets;
 mod waveform;
 
 use noregret::param::{ParamError, ParamInfo, Params, Values, nearest};
@@ -191,7 +192,7 @@ impl Recipe {
     /// # Errors
     /// If there is none.
     pub fn find(name: &str) -> Result<&'static Self, String> {
-        let names = || RECIPES.iter().map(|recipe| recipe.name);
+        let names = || RECIPES.iter().map(|recipe| recipe.name).chain(TABLES.iter().map(|table| table.name));
         RECIPES.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
             let near =
                 nearest(name, names()).map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
@@ -205,6 +206,53 @@ impl Recipe {
     /// A parameter that does not exist or cannot have its value.
     pub fn make(&self, values: &Values, rows: u64, seed: u64) -> Result<Box<dyn Synthetic>, ParamError> {
         (self.make)(values, rows, seed)
+    }
+}
+
+/// An endless table as people have them: text, times, amounts. Its last column is the label.
+pub trait Table: Send {
+    /// The names of the columns.
+    fn header(&self) -> Vec<&'static str>;
+
+    /// Makes the cells of the next row, one for each column.
+    fn next(&mut self, row: &mut Vec<String>);
+}
+
+/// A table, or what is wrong with its parameters.
+type MadeTable = Result<Box<dyn Table>, ParamError>;
+
+/// A kind of table that can be made by name.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRecipe {
+    /// Its name.
+    pub name: &'static str,
+    /// One line, no final stop.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    make: fn(&Values, u64) -> MadeTable,
+}
+
+/// Every kind of table.
+pub static TABLES: &[TableRecipe] = &[TableRecipe {
+    name: "tickets",
+    summary: "support tickets as CSV: text, times, amounts, customers; 12 queues of which one is common",
+    params: tickets::TicketParams::FIELDS,
+    make: tickets::Tickets::make,
+}];
+
+impl TableRecipe {
+    /// The table called `name`.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        TABLES.iter().find(|recipe| recipe.name == name)
+    }
+
+    /// Makes the table.
+    ///
+    /// # Errors
+    /// A parameter that does not exist or cannot have its value.
+    pub fn make(&self, values: &Values, seed: u64) -> Result<Box<dyn Table>, ParamError> {
+        (self.make)(values, seed)
     }
 }
 

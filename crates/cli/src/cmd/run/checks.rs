@@ -23,6 +23,7 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
             ("--abstain-cost", matches!(observe.abstain, Some(AbstainPlan::Cost(_)))),
             ("--abstain-rate", matches!(observe.abstain, Some(AbstainPlan::Rate(_)))),
             ("--risk-plot", observe.risk_plot.is_some()),
+            ("--predictions", plan.predictions.is_some()),
             ("--calibration", observe.calibration.is_some()),
         ];
         (given.to_vec(), format!("is for learners that see the label; {name} hears right or wrong"))
@@ -68,6 +69,7 @@ pub(super) fn check_open_classes(plan: &RunPlan) -> Result<(), Failure> {
     let given = [
         ("--certify", plan.observe.certify),
         ("--certificates", plan.observe.certificates),
+        ("--predictions", plan.predictions.is_some()),
         ("--batch-model", plan.batch_model.is_some()),
         ("--delay", !plan.stream.delay.is_none()),
         ("--checkpoint", plan.checkpoint.is_some()),

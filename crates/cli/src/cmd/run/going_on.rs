@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use noregret::guarantee::RunFacts;
-use noregret::model::Archive;
+use noregret::model::{Archive, Data, Numbers};
 use noregret::rng::Rng;
 use noregret_stream::encode::examples::ReadExamples;
 use noregret_stream::run::standing::{Counts, Held, Standing, rows_read, set_rows_read};
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Learning, snapshot};
+use noregret_stream::watch::baseline::Baselines;
 
 use crate::checkpoint::Skip;
 use crate::failure::Failure;
@@ -23,6 +24,7 @@ pub(super) fn check_going_on(plan: &RunPlan) -> Result<(), Failure> {
             ("--batch-model", plan.batch_model.is_some()),
             ("--certify", plan.observe.certify),
             ("--report", plan.observe.report.is_some()),
+            ("--predictions", plan.predictions.is_some()),
             ("--log in Parquet", plan.log.as_deref().is_some_and(is_parquet)),
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
@@ -63,7 +65,18 @@ pub(super) fn skip(
 }
 
 /// Goes on counting where a run has stopped. Returns what is known of the rounds before it.
-pub(super) fn go_on(examples: &mut ReadExamples, counts: Counts) -> RunFacts {
+pub(super) fn go_on(
+    examples: &mut ReadExamples,
+    baselines: &mut Option<Baselines>,
+    archive: &Archive,
+    counts: Counts,
+) -> RunFacts {
+    if let Some(baselines) = baselines
+        && let Ok(Numbers { data: Data::Real(state), .. }) = archive.tensor(BASELINES)
+        && let Some(stood) = Baselines::from_state(state)
+    {
+        *baselines = stood;
+    }
     let Counts { bad_rows: (bad, first), large_rows, before, .. } = counts;
     examples.count_on(bad, first);
     examples.encoder.large_rows = large_rows;
@@ -77,6 +90,7 @@ pub(super) fn checkpoint<K: Held>(
     generator: Option<&Rng>,
     examples: &ReadExamples,
     standing: &Standing<K>,
+    baselines: Option<&Baselines>,
     (log, before): (Option<u64>, &RunFacts),
 ) -> Result<(), Failure> {
     let full = matches!(learning, Learning::Full(_));
@@ -87,6 +101,7 @@ pub(super) fn checkpoint<K: Held>(
         archive.set_text("facts", serde_json::to_string(&facts).expect("plain numbers"));
     }
     standing.save(&counts(examples, log, before.clone()), &mut archive);
+    keep_baselines(&mut archive, baselines);
     set_rows_read(&mut archive, examples.rows_read());
     let path = plan.save.as_deref().expect("checked before");
     model_file::write(&archive, path).map_err(Failure::data)
@@ -96,8 +111,25 @@ pub(super) fn checkpoint<K: Held>(
 pub(super) type Stands = Box<dyn FnOnce(&mut Archive, &ReadExamples)>;
 
 /// Writes where the run stands when it is over.
-pub(super) fn stands<K: Held + 'static>(standing: Standing<K>, log: Option<u64>, before: RunFacts) -> Stands {
-    Box::new(move |archive, examples| standing.save(&counts(examples, log, before), archive))
+pub(super) fn stands<K: Held + 'static>(
+    standing: Standing<K>,
+    baselines: Option<Baselines>,
+    log: Option<u64>,
+    before: RunFacts,
+) -> Stands {
+    Box::new(move |archive, examples| {
+        standing.save(&counts(examples, log, before), archive);
+        keep_baselines(archive, baselines.as_ref());
+    })
+}
+
+/// What a model file calls the state of the baselines.
+const BASELINES: &str = "run/baselines";
+
+fn keep_baselines(archive: &mut Archive, baselines: Option<&Baselines>) {
+    if let Some(state) = baselines.map(Baselines::state) {
+        archive.set_tensor(BASELINES, Numbers { shape: vec![state.len()], data: Data::Real(state) });
+    }
 }
 
 fn counts(examples: &ReadExamples, log: Option<u64>, before: RunFacts) -> Counts {

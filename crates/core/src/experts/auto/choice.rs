@@ -22,6 +22,10 @@ const FORGETFUL_PRODUCTS: [(f64, f64); 1] = [(0.0001, 0.016)];
 /// more: from neighbourhoods to trends.
 const WAVES_OF: [(f64, f64); 3] = [(0.01, 0.3), (0.3, 0.6), (0.001, 0.8)];
 
+/// Sparse rows of more features than this are words and categories: most pairs of features never meet, so that a matrix of all pairs
+/// costs far more time and memory than it gains over a diagonal one.
+const MOST_PAIRS_OF_SPARSE: usize = 1024;
+
 /// Counting pairs of labels takes $K^2$ numbers: not for more classes than this.
 const MOST_PAIRED: usize = 256;
 
@@ -83,6 +87,9 @@ impl Lineup {
         let (mut work, mut numbers) = (0.0, 0usize);
         let mut members = Vec::new();
         for member in candidates(problem) {
+            if member.is_family() && problem.sparse && problem.features > MOST_PAIRS_OF_SPARSE {
+                continue;
+            }
             let (own_work, own_numbers) = (member.work(problem), member.numbers(problem));
             let counts = matches!(member, Description::Labels | Description::Pairs);
             let in_time = own_work <= limits.work && work + own_work <= TRIAL * limits.work;
@@ -184,6 +191,7 @@ mod tests {
             Lineup::within(&problem, limits).0.last().expect("diagonals").to_string()
         };
         assert_eq!(last(2, 1_000_000), "diagonals@6");
+        assert_eq!((last(12, 1025), last(12, 1024)), ("diagonals@6".into(), "waves@0.01:0.3".into()));
         assert_eq!(last(1000, 100_001), "diagonals@1");
         assert!(last(5000, 1_000_000).starts_with("diagonals@1:"), "{}", last(5000, 1_000_000));
     }

@@ -9,6 +9,8 @@ use super::html::{escape, grouped};
 
 /// A matrix of more classes cannot be read.
 const MOST_CLASSES: usize = 12;
+/// So many classes have their precision and recall told.
+const MOST_ROWS: usize = 50;
 /// So many mistakes are listed instead.
 const MOST_PAIRS: usize = 12;
 
@@ -34,6 +36,29 @@ impl Confusion {
 
     fn count(&self, truth: u32, played: u32) -> u64 {
         self.counts.get(&(truth, played)).copied().unwrap_or(0)
+    }
+
+    /// For each class that came up or was played, the commonest first: its name, rounds, precision and recall.
+    pub(super) fn by_class(&self, labels: &[String]) -> Vec<Vec<String>> {
+        let mut classes = BTreeMap::<u32, (u64, u64, u64)>::new();
+        for ((truth, played), count) in &self.counts {
+            classes.entry(*truth).or_default().0 += count;
+            classes.entry(*played).or_default().1 += count;
+            if truth == played {
+                classes.entry(*truth).or_default().2 += count;
+            }
+        }
+        let mut classes: Vec<_> = classes.into_iter().collect();
+        classes.sort_by_key(|(_, (rounds, ..))| std::cmp::Reverse(*rounds));
+        let share = |part: u64, whole: u64| match whole {
+            0 => "–".to_owned(),
+            _ => format!("{:.1} %", 100.0 * part as f64 / whole as f64),
+        };
+        let name = |class: u32| labels.get(class as usize).map_or_else(|| class.to_string(), Clone::clone);
+        let row = |(class, (rounds, played, right)): (u32, (u64, u64, u64))| {
+            vec![name(class), grouped(rounds), share(right, played), share(right, rounds)]
+        };
+        classes.into_iter().take(MOST_ROWS).map(row).collect()
     }
 
     /// The matrix, or the list of the commonest mistakes.
@@ -112,6 +137,16 @@ mod tests {
         assert!(html.contains("&lt;a&gt;") && !html.contains("<a>"), "{html}");
         assert!(html.contains("<td style=\"--v:0.250\">1</td><td>75.0 %</td>"), "{html}");
         assert!(html.contains("<td class=\"same\" style=\"--v:1.000\">1\u{202f}200</td>"), "{html}");
+    }
+
+    /// Of 5 rounds played as b, 4 were b; of 5 rounds of b, 4 were played as b; c was never played.
+    #[test]
+    fn precision_and_recall() {
+        let labels = ["a", "b", "c"].map(str::to_owned);
+        let rows = confusion(&[(0, 0, 3), (0, 1, 1), (1, 1, 4), (1, 0, 1), (2, 0, 2)]).by_class(&labels);
+        let expected =
+            [["b", "5", "80.0 %", "80.0 %"], ["a", "4", "50.0 %", "75.0 %"], ["c", "2", "–", "0.0 %"]];
+        assert_eq!(rows, expected.map(|row| row.map(str::to_owned).to_vec()));
     }
 
     #[test]

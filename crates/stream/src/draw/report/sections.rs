@@ -12,11 +12,14 @@ use super::watch::Watch;
 use crate::draw::plot::{Chart, Line, Scale};
 use crate::run::score::Rates;
 use crate::watch::abstain::Report;
+use crate::watch::baseline::BaselineReport;
 use crate::watch::calibration::Curve;
 use crate::watch::certify::Certified;
 
 /// What a report shows beside what was watched.
 pub struct Page<'a> {
+    /// What the page is called; `None` for the learner and the data.
+    pub title: Option<&'a str>,
     /// The learner's name.
     pub learner: &'a str,
     /// What the data are called.
@@ -27,6 +30,10 @@ pub struct Page<'a> {
     pub labels: Vec<String>,
     /// What was decided before the run, as (subject, sentence).
     pub decisions: Vec<(String, String)>,
+    /// What is lost without a look at the features, where that is known.
+    pub baselines: Option<&'a BaselineReport>,
+    /// How much worse the last rows are predicted without each column, the largest first.
+    pub columns: Vec<(String, f64)>,
     /// What abstaining came to, for a run that abstained.
     pub abstention: Option<&'a Report>,
     /// The reliability curve of each class, if asked for.
@@ -45,6 +52,9 @@ const MOST_MEMBERS: usize = 6;
 /// So many classes have a reliability curve, beside the diagonal.
 const MOST_CLASSES: usize = 5;
 
+/// So many columns are listed.
+const MOST_COLUMNS: usize = 20;
+
 /// So many rounds make a point of a reliability curve.
 const FEWEST_ROUNDS: u64 = 10;
 
@@ -56,28 +66,67 @@ type Rate = fn(&Rates) -> Option<f64>;
 impl Page<'_> {
     /// The report.
     pub fn html(&self) -> String {
-        let mut page = Document::new(
-            &format!("{} on {}", self.learner, self.data.rsplit(['/', '\\']).next().unwrap_or(self.data)),
-            "Every row was predicted before its label was seen, and learnt once, in order.",
-        );
+        let data = self.data.rsplit(['/', '\\']).next().unwrap_or(self.data);
+        let name = format!("{} on {data}", self.learner);
+        let how = "Every row was predicted before its label was seen, and learnt once, in order.";
+        let mut page = match self.title {
+            Some(title) => Document::new(title, &format!("{name}. {how}")),
+            None => Document::new(&name, how),
+        };
+        if let Some(warning) = self.baselines.and_then(|baselines| baselines.warning.as_ref()) {
+            page.paragraph(&format!("{warning}."));
+        }
         page.tiles(&self.tiles());
         self.error_and_loss(&mut page);
-        self.regret(&mut page);
-        self.members(&mut page);
+        self.classes(&mut page);
+        self.strongest_columns(&mut page);
         self.trust(&mut page);
         self.exploration(&mut page);
-        if !self.watch.confusion.is_empty() {
-            page.heading("Classes");
-            let caption = if self.watch.forecast == Forecast::RandomisedLabel {
-                "Labels are drawn, so exploration is among the mistakes."
-            } else {
-                ""
-            };
-            page.figure("What was taken for what", &self.watch.confusion.html(&self.labels), caption);
-        }
+        self.regret(&mut page);
+        self.members(&mut page);
         page.heading("The run");
         page.list(&self.decisions);
         page.finish(&self.numbers())
+    }
+
+    fn classes(&self, page: &mut Document) {
+        let confusion = &self.watch.confusion;
+        if confusion.is_empty() {
+            return;
+        }
+        page.heading("Classes");
+        let caption = if self.watch.forecast == Forecast::RandomisedLabel {
+            "Labels are drawn, so exploration is among the mistakes."
+        } else {
+            ""
+        };
+        page.figure("What was taken for what", &confusion.html(&self.labels), caption);
+        page.paragraph(
+            "Precision: how often the class was right where it was played. Recall: how often it was played where it was right.",
+        );
+        let header = ["class", "rounds", "precision", "recall"].map(str::to_owned);
+        page.table(&header, &confusion.by_class(&self.labels));
+    }
+
+    /// What each column is worth to the learner.
+    fn strongest_columns(&self, page: &mut Document) {
+        if self.columns.is_empty() {
+            return;
+        }
+        page.heading("Strongest columns");
+        let measure = match self.watch.forecast {
+            Forecast::Probabilities => "mean log-loss (nats)",
+            Forecast::Value => "mean squared loss",
+            _ => "error rate",
+        };
+        page.paragraph(&format!(
+            "How much the {measure} of the last rows grows when a column is removed from them: what the learner, as it is now, goes by. \
+             Of two columns that say the same, each can be removed without loss."
+        ));
+        let header = ["column", "grows by"].map(str::to_owned);
+        let row = |(name, loss): &(String, f64)| vec![name.clone(), format!("{loss:.4}")];
+        let rows: Vec<_> = self.columns.iter().take(MOST_COLUMNS).map(row).collect();
+        page.table(&header, &rows);
     }
 
     fn last(&self) -> Option<&Point> {
@@ -93,6 +142,14 @@ impl Page<'_> {
                 let remark = format!("last {window}: {recent:.digits$}");
                 tiles.push(((*name).to_owned(), format!("{all:.digits$}"), remark));
             }
+        }
+        if let Some(baselines) = self.baselines {
+            let [commonest, last] = [baselines.commonest_class_error_rate, baselines.last_label_error_rate];
+            tiles.push((
+                "error rate of guessing".to_owned(),
+                format!("{commonest:.4}"),
+                format!("the commonest class so far; repeating the label before: {last:.4}"),
+            ));
         }
         if let Some(certified) = self.certified {
             let numbers = [
@@ -369,6 +426,7 @@ impl Page<'_> {
         let trust = self.watch.trust.as_ref();
         json!({
             "summary": self.summary,
+            "columns": self.columns,
             "labels": self.labels,
             "curves": columns,
             "promises": curves.promises,

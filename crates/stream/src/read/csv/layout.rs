@@ -8,6 +8,7 @@ use super::header::{Names, has_header, names};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions};
 use crate::read::source::Peek;
+use crate::read::table::{Decided, Sample, decide};
 
 /// How many lines are looked at: a header and 1,000 rows, if no cell contains a line end.
 pub(crate) const LINES: usize = 1001;
@@ -20,24 +21,51 @@ pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// What the columns are, for a person. Without a role are those that a saved model does not know.
 pub(crate) fn describe_roles<'a>(
-    columns: impl Iterator<Item = (&'a str, Option<CsvRole>)> + Clone,
+    columns: impl Iterator<Item = (&'a str, Option<&'a CsvField>)> + Clone,
 ) -> Vec<(&'static str, String)> {
     let mut decided = vec![];
-    for (what, role) in [("label", CsvRole::Label), ("weight", CsvRole::Weight)] {
-        let found = columns.clone().enumerate().find(|(_, (_, found))| *found == Some(role));
+    let role = |field: Option<&CsvField>| field.map(|field| field.role);
+    for (what, wanted) in [("label", CsvRole::Label), ("weight", CsvRole::Weight)] {
+        let found = columns.clone().enumerate().find(|(_, (_, field))| role(*field) == Some(wanted));
         decided.extend(
             found.map(|(at, (name, _))| (what, format!("column {} (number {})", shown(name), at + 1))),
         );
     }
-    let named = |role| columns.clone().filter(move |(_, found)| *found == role).map(|(name, _)| shown(name));
-    decided.push(("numeric columns", named(Some(CsvRole::Numeric)).count().to_string()));
-    for (what, role) in [("categorical columns", Some(CsvRole::Categorical)), ("dropped columns", None)] {
-        let names: Vec<String> = named(role).collect();
-        if !names.is_empty() {
-            decided.push((what, names.join(", ")));
-        }
+    let named = |wanted| columns.clone().filter(move |(_, field)| role(*field) == wanted);
+    let list = |wanted| -> Vec<String> {
+        let written = |(name, field): (&str, Option<&CsvField>)| match field.and_then(|field| field.style) {
+            Some(style) => format!("{} (as {})", shown(name), style.example()),
+            None => shown(name),
+        };
+        named(wanted).map(written).collect()
+    };
+    let rich = columns.clone().any(|(_, field)| {
+        field.is_some_and(|field| {
+            field.style.is_some() || matches!(field.role, CsvRole::Text | CsvRole::Time | CsvRole::Drop)
+        })
+    });
+    if !rich {
+        decided.push(("numeric columns", named(Some(CsvRole::Numeric)).count().to_string()));
     }
+    let (numbers, categories) = (list(Some(CsvRole::Numeric)), list(Some(CsvRole::Categorical)));
+    let entries = [
+        ("numbers", if rich { short_list(&numbers) } else { String::new() }),
+        (if rich { "categories" } else { "categorical columns" }, categories.join(", ")),
+        ("text", list(Some(CsvRole::Text)).join(", ")),
+        ("time", list(Some(CsvRole::Time)).join(", ")),
+        ("left out", list(Some(CsvRole::Drop)).join(", ")),
+        ("dropped columns", list(None).join(", ")),
+    ];
+    decided.extend(entries.into_iter().filter(|(_, names)| !names.is_empty()));
     decided
+}
+
+/// Of a long list, the beginning.
+fn short_list(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let more = names.len().saturating_sub(SHOWN);
+    let list = names[..names.len() - more].join(", ");
+    if more > 0 { format!("{list} and {more} more") } else { list }
 }
 
 /// The settings of the csv crate that the whole reader shares.
@@ -47,8 +75,11 @@ pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
     builder
 }
 
-/// Decides the layout, or says in a sentence why it cannot.
-pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<CsvSchema, ReadErrorKind> {
+/// Decides the layout, with what a colleague would say about the first rows; or says in a sentence why it cannot.
+pub(crate) fn infer(
+    peek: &Peek<'_>,
+    options: &ReadOptions,
+) -> Result<(CsvSchema, Vec<String>), ReadErrorKind> {
     let delimiter = match options.delimiter {
         Some(delimiter) => checked_delimiter(char::from(delimiter))?,
         None => detect_delimiter(peek).ok_or(ReadErrorKind::SingleColumn { delimiter: None, seen: None })?,
@@ -60,11 +91,14 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<CsvSchema,
         return Err(ReadErrorKind::SingleColumn { delimiter: Some(char::from(delimiter)), seen });
     }
     let header = options.header.unwrap_or_else(|| has_header(&rows));
-    let Names { names, .. } = names(&rows[0], header)?;
+    let Names { names, repeated } = names(&rows[0], header)?;
+    let second = header && options.header.is_none() && second_header(&rows);
     let first = &rows[0];
     // Where files were put one behind the other, the header comes again: it is no row.
-    let rows: Vec<&ByteRecord> =
-        rows[usize::from(header)..].iter().filter(|row| !header || *row != first).collect();
+    let rows: Vec<&ByteRecord> = rows[usize::from(header) + usize::from(second)..]
+        .iter()
+        .filter(|row| !header || *row != first)
+        .collect();
     if rows.is_empty() && peek.all {
         return Err("has a header but no rows".into());
     }
@@ -77,24 +111,43 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<CsvSchema,
     if weight == Some(label) {
         return Err(format!("column {} cannot be both label and weight", shown(&names[label])).into());
     }
-    let mut categorical = vec![false; width];
-    for column in &options.categorical {
-        categorical[find_column(&names, column)?] = true;
-    }
-    let role = |column: usize| {
-        if column == label {
-            CsvRole::Label
-        } else if Some(column) == weight {
-            CsvRole::Weight
-        } else if categorical[column] || has_text(&rows, column, width) {
-            CsvRole::Categorical
-        } else {
-            CsvRole::Numeric
-        }
+    let sample = Sample {
+        names: &names,
+        rows: &rows,
+        label: Some(label),
+        weight,
+        comma_first: delimiter == b';',
+        more: !peek.all,
     };
-    let roles: Vec<CsvRole> = (0..width).map(role).collect();
-    let fields = names.into_iter().zip(roles).map(|(name, role)| CsvField { name, role }).collect();
-    Ok(CsvSchema { delimiter: char::from(delimiter), header, fields })
+    let Decided { fields, numbers, mut notes } =
+        decide(&sample, options, |column| find_column(&names, column))?;
+    if let Some((at, more)) = repeated.split_first() {
+        let others = if more.is_empty() { String::new() } else { format!(", and {} more so", more.len()) };
+        let (name, number) = (shown(&names[*at]), at + 1);
+        let note = format!(
+            "the header has a name twice: column number {number} is called {name} here{others}"
+        );
+        notes.insert(0, note);
+    }
+    let header_rows = second.then_some(2);
+    if second {
+        notes.insert(0, "the second line is no row either: it stands between the names and the numbers".to_owned());
+    }
+    Ok((CsvSchema { delimiter: char::from(delimiter), header, fields, numbers, header_rows }, notes))
+}
+
+/// Whether the row below the header is a second one, of units for instance: no cell of it is a number, though some columns hold
+/// nothing else below it.
+fn second_header(rows: &[ByteRecord]) -> bool {
+    let Some((second, rest)) = rows.get(1).zip(rows.get(2..)).filter(|(_, rest)| rest.len() > 2) else {
+        return false;
+    };
+    let numeric = |column: usize| {
+        let mut cells = rest.iter().filter_map(|row| row.get(column)).filter(|cell| !is_missing(cell)).peekable();
+        cells.peek().is_some() && cells.all(is_number)
+    };
+    let mut columns = (0..second.len()).filter(|column| numeric(*column)).peekable();
+    columns.peek().is_some() && columns.all(|column| !is_number(&second[column]) && !is_missing(&second[column]))
 }
 
 /// A delimiter that the csv format can have.
@@ -141,28 +194,15 @@ pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, Strin
     by_name.or_else(by_number).ok_or_else(|| {
         let known: Vec<String> = names.iter().take(10).map(shown).collect();
         let more = if names.len() > 10 { ", …" } else { "" };
-        format!("has no column {}; its columns are {}{more}", shown(column), known.join(", "))
+        let other_case = names.iter().find(|name| name.eq_ignore_ascii_case(column)).map(String::as_str);
+        let near = other_case.or_else(|| noregret::param::nearest(column, names.iter().map(String::as_str)));
+        let near = near.map_or_else(String::new, |near| format!(" (did you mean {}?)", shown(near)));
+        format!("has no column {}{near}; its columns are {}{more}", shown(column), known.join(", "))
     })
 }
 
 pub(crate) fn label_by_name(names: &[String]) -> Option<usize> {
     LABEL_NAMES.iter().find_map(|label| names.iter().position(|name| name.eq_ignore_ascii_case(label)))
-}
-
-/// Whether a column is text: some cells are neither numbers nor missing, or no cell is anything but a missing-looking
-/// word, which may be a category after all.
-fn has_text(rows: &[&ByteRecord], column: usize, width: usize) -> bool {
-    let cells = rows.iter().filter(|row| row.len() == width).map(|row| &row[column]);
-    let (mut words, mut numbers, mut text) = (false, false, false);
-    for cell in cells.filter(|cell| !cell.is_empty()) {
-        // A NaN is both, and says that the others are numbers.
-        match (is_number(cell), is_missing(cell)) {
-            (true, _) => numbers = true,
-            (false, true) => words = true,
-            (false, false) => text = true,
-        }
-    }
-    text || (words && !numbers)
 }
 
 /// Whether a trimmed cell of a numeric column says that there is no number: empty, `NA`, `N/A`, `NaN`, `null`, `None` in
@@ -185,7 +225,7 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
 pub(crate) fn missing_words(peek: &Peek<'_>, layout: &CsvSchema) -> Vec<String> {
     let Ok(delimiter) = checked_delimiter(layout.delimiter) else { return vec![] };
     let mut words: Vec<String> = vec![];
-    for row in records(peek, delimiter, LINES).iter().skip(usize::from(layout.header)) {
+    for row in records(peek, delimiter, LINES).iter().skip(layout.header_rows()) {
         for (cell, field) in row.iter().zip(&layout.fields) {
             if field.role == CsvRole::Numeric && !cell.is_empty() && is_missing(cell) {
                 let word = shown(cell);
@@ -210,12 +250,13 @@ mod tests {
 
     fn shape(text: &str, options: &ReadOptions) -> Result<String, String> {
         let peek = Peek { bytes: text.as_bytes(), all: true };
-        let schema = infer(&peek, options).map_err(|kind| kind.to_string())?;
+        let (schema, _) = infer(&peek, options).map_err(|kind| kind.to_string())?;
         let roles = schema.fields.iter().map(|field| match field.role {
             CsvRole::Numeric => field.name.clone(),
             CsvRole::Categorical => format!("{}?", field.name),
             CsvRole::Label => format!("[{}]", field.name),
             CsvRole::Weight => format!("({})", field.name),
+            CsvRole::Text | CsvRole::Time | CsvRole::Drop => format!("{:?} {}", field.role, field.name),
         });
         let roles: Vec<String> = roles.collect();
         let header = if schema.header { "header" } else { "rows" };
@@ -227,7 +268,7 @@ mod tests {
         let cases = [
             ("a,b,c\n1,2,x\n3,4,y\n", "comma header a b [c]"),
             ("1,2,x\n3,4,y\n", "comma rows 1 2 [3]"),
-            ("1;2;3\n1,5;2;3\n", "semicolon rows 1? 2 [3]"),
+            ("1;2;3\n1,5;2;3\n", "semicolon rows 1 2 [3]"),
             ("a\tClass\tb\n1\tx\t2\n", "tab header a [Class] b"),
             ("1|2|3\n", "bar rows 1 2 [3]"),
             ("1 2 3\n4 5 6\n", "space rows 1 2 [3]"),
@@ -238,6 +279,7 @@ mod tests {
             ("\"a, b\",c\n1,2\n", "comma header a, b [c]"),
             ("a,b\n,2\nnan,3\n", "comma header a [b]"),
             ("a,b\n1,2\n1,2,3\nx,y,z\n", "comma header a [b]"),
+            ("a,b\nkg,class\n1,x\n2,y\n3,z\n", "comma header a [b]"),
             ("\n\na,b\n1,2\n", "comma header a [b]"),
             ("a,b,a,,y\n1,2,3,4,x\n", "comma header a b a.2 4 [y]"),
             ("a,b,y\n1,2,x\na,b,y\n3,4,z\n", "comma header a b [y]"),
@@ -278,6 +320,13 @@ mod tests {
             err(r#"column "w" cannot be both label and weight"#)
         );
         assert!(with(|o| o.delimiter = Some(b'"')).unwrap_err().contains("one ASCII character"));
+    }
+
+    #[test]
+    fn the_column_that_was_meant() {
+        let options = ReadOptions { label: Some("QUEUE".into()), ..ReadOptions::default() };
+        let error = shape("text,queue\n1,2\n3,4\n", &options).unwrap_err();
+        assert_eq!(error, r#"has no column "QUEUE" (did you mean "queue"?); its columns are "text", "queue""#);
     }
 
     #[test]

@@ -233,6 +233,8 @@ impl Leaf {
                     return Err(self.fault(format!("label {} is not finite", shown(text))));
                 }
             }
+            // No column of a Parquet file has these roles.
+            Some(CsvRole::Text | CsvRole::Time | CsvRole::Drop) => {}
             None => columns.drop_one(),
         }
         Ok(())

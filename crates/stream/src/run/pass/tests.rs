@@ -62,6 +62,7 @@ fn make(name: &str, values: &[(&str, &str)], seed: u64) -> (AnyModel, Encoder, R
         large_row: LargeRow::Warn,
         radius: 3.0,
         large_rows: 0,
+        absent: vec![],
     };
     let forecast = learner.about().forecast;
     let options =

@@ -1,0 +1,162 @@
+//! Forecasts, a line for each row: for people's spreadsheets, and for programs.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use noregret::algorithm::Forecast;
+use noregret::example::{Label, Target, Truth};
+use noregret::prediction::Prediction;
+use noregret_stream::Replacement;
+use noregret_stream::encode::labels::Labels;
+use noregret_stream::run::score::Score;
+use noregret_stream::run::{Outcome, Sink};
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::note::printable;
+
+/// What a line says beside the label.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns {
+    pub(crate) id: bool,
+    pub(crate) confidence: bool,
+    pub(crate) truth: bool,
+    /// An object a line instead of cells.
+    pub(crate) json: bool,
+    /// In an object, the probabilities of all classes.
+    pub(crate) probabilities: bool,
+}
+
+/// What is forecast for a row.
+pub(crate) struct Row<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) label: Label,
+    pub(crate) prediction: &'a Prediction,
+    pub(crate) target: Option<Target<'a>>,
+}
+
+impl Columns {
+    /// The names of the cells, if lines have several.
+    pub(crate) fn header(self) -> Option<String> {
+        let names =
+            [("id", self.id), ("label", true), ("confidence", self.confidence), ("truth", self.truth)];
+        let names: Vec<&str> = names.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect();
+        (!self.json && names.len() > 1).then(|| names.join(","))
+    }
+
+    /// The line of a row, without its end.
+    pub(crate) fn line(self, forecast: Forecast, row: &Row<'_>, labels: &Labels) -> String {
+        let value = forecast == Forecast::Value;
+        let label = match value {
+            true => row.prediction.scores[0].to_string(),
+            false => labels.name(row.label).into_owned(),
+        };
+        let sure = row.prediction.probabilities.get(row.label.index()).copied().filter(|_| !value);
+        let truth = match row.target.map(|target| target.truth) {
+            Some(Truth::Class(class)) => labels.name(class).into_owned(),
+            Some(Truth::Value(value)) => value.to_string(),
+            Some(Truth::Distribution(_)) | None => String::new(),
+        };
+        if self.json {
+            let mut object = Map::new();
+            if self.id {
+                object.insert("id".to_owned(), row.id.into());
+            }
+            object.insert(
+                "label".to_owned(),
+                if value { row.prediction.scores[0].into() } else { label.into() },
+            );
+            if let Some(sure) = sure.filter(|_| self.confidence) {
+                object.insert("confidence".to_owned(), sure.into());
+            }
+            if self.truth && !truth.is_empty() {
+                object.insert("truth".to_owned(), truth.into());
+            }
+            if self.probabilities && !value {
+                let all = (0..row.prediction.probabilities.len()).map(|class| {
+                    (labels.name(class.into()).into_owned(), row.prediction.probabilities[class].into())
+                });
+                object.insert("probabilities".to_owned(), Value::Object(all.collect()));
+            }
+            return Value::Object(object).to_string();
+        }
+        let sure = sure.map_or_else(String::new, |sure| format!("{sure:.6}"));
+        self.cells(row.id, &label, &sure, &truth)
+    }
+
+    /// The line of a row that could not be read.
+    pub(crate) fn failed(self, id: &str, error: &str) -> String {
+        if !self.json {
+            return self.cells(id, "", "", "");
+        }
+        match self.id {
+            true => json!({"id": id, "label": null, "error": error}).to_string(),
+            false => json!({"label": null, "error": error}).to_string(),
+        }
+    }
+
+    fn cells(self, id: &str, label: &str, sure: &str, truth: &str) -> String {
+        let cells =
+            [(id, self.id), (label, true), (sure, self.confidence), (truth, self.truth)];
+        let cells: Vec<String> =
+            cells.into_iter().filter(|(_, there)| *there).map(|(cell, _)| quoted(cell, self)).collect();
+        cells.join(",")
+    }
+}
+
+/// A cell of CSV, quoted where it has to be. A label alone is a line, and no cell.
+fn quoted(cell: &str, columns: Columns) -> String {
+    if columns.header().is_some() && cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        printable(cell).into_owned()
+    }
+}
+
+/// A file with the forecast of every row of a run, as it was made before the row was learnt.
+pub(crate) struct Forecasts {
+    out: Replacement,
+    path: PathBuf,
+    columns: Columns,
+    forecast: Forecast,
+    labels: Labels,
+}
+
+impl Forecasts {
+    /// Begins the file, which appears when it is complete.
+    pub(crate) fn open(
+        path: &Path,
+        columns: Columns,
+        forecast: Forecast,
+        labels: Labels,
+    ) -> Result<Self, Failure> {
+        let failure = |error: std::io::Error| file_failure(path, &error);
+        let mut out = Replacement::open(path).map_err(failure)?;
+        if let Some(header) = columns.header() {
+            writeln!(out, "{header}").map_err(failure)?;
+        }
+        Ok(Self { out, path: path.to_owned(), columns, forecast, labels })
+    }
+
+    /// Completes the file.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let path = self.path;
+        self.out.finish().map_err(|error| file_failure(&path, &error))
+    }
+}
+
+fn file_failure(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::data(format!("--predictions {}: cannot be written: {error}", path.display()))
+}
+
+impl Sink for Forecasts {
+    fn observe(&mut self, outcome: &Outcome<'_>, _: &Score) -> std::io::Result<()> {
+        let row = Row {
+            id: outcome.example.tag(),
+            label: outcome.played,
+            prediction: outcome.prediction,
+            target: outcome.target,
+        };
+        writeln!(self.out, "{}", self.columns.line(self.forecast, &row, &self.labels))
+    }
+}

@@ -1,0 +1,171 @@
+//! Tables as people have them: tickets from today to tomorrow, and files with something odd about them.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use crate::util::Folder;
+
+/// Without an option, free text is learnt from; and whoever does not learn is told so.
+#[test]
+fn tickets_are_learnt_as_they_are() {
+    let folder = Folder::new();
+    folder.run("generate tickets --rows 3000 --output tickets.csv").succeeded();
+    let ran = folder.run("run tickets.csv --label queue --limit 1500").succeeded();
+    for part in [
+        "     text  \"text\"",
+        "     time  \"created_at\" (as 2026-11-22)",
+        "  numbers  \"amount\" (as 1,234.50)",
+        "categories  \"customer\", \"channel\", \"priority\"",
+        " left out  \"id\"",
+        "column \"id\" is left out: 1000 of its first 1000 cells differ",
+    ] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+    assert!(ran.stdout.contains("naming the commonest"), "{}", ran.stdout);
+    let object = folder.summary("tickets.csv --label queue --window 1000");
+    let error = object["window"]["error_rate"].as_f64().unwrap();
+    assert!(error < 0.2, "{error}");
+    let commonest = object["baselines"]["commonest_class_error_rate"].as_f64().unwrap();
+    assert!((0.65..0.75).contains(&commonest), "{commonest}");
+    assert!(object["baselines"]["warning"].is_null());
+    let blind = folder.run("run tickets.csv --label queue --drop text,amount,created_at --limit 1000").succeeded();
+    assert!(blind.stderr.contains("NO BETTER THAN GUESSING"), "{}", blind.stderr);
+}
+
+#[test]
+#[ignore = "slow: ten thousand rows"]
+fn ten_thousand_tickets_without_an_option() {
+    let folder = Folder::new();
+    folder.run("generate tickets --output tickets.csv").succeeded();
+    let object = folder.summary("tickets.csv --label queue --save model");
+    let error = object["error_rate"].as_f64().unwrap();
+    assert!(error < 0.12, "{error}");
+    let bytes = folder.read("model").len();
+    assert!(bytes < 10_000_000, "{bytes}");
+}
+
+/// The page for people is run as it stands.
+#[test]
+fn the_how_to_page_works() {
+    let folder = Folder::new();
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/support-tickets.sh");
+    let output = Command::new("bash")
+        .args([page, folder.path("").to_str().unwrap()])
+        .env("NOREGRET", assert_cmd::cargo::cargo_bin!("noregret"))
+        .envs([("ROWS", "600"), ("TOMORROW", "200")])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    let sorted = String::from_utf8(folder.read("sorted.csv")).unwrap();
+    let lines: Vec<&str> = sorted.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (201, "id,label,confidence"), "{said}");
+    assert!(lines[1].starts_with("T-000601,"), "{}", lines[1]);
+    let learnt = String::from_utf8(folder.read("learnt.csv")).unwrap();
+    assert_eq!((learnt.lines().count(), learnt.lines().next()), (601, Some("id,label,confidence,truth")));
+    assert!(said.contains("there is no column \"priority\""), "{said}");
+    assert!(said.contains("1 class that the model did not know: \"recycling\""), "{said}");
+    let inspected = String::from_utf8(output.stdout).unwrap();
+    assert!(inspected.contains("recycling"), "{inspected}");
+}
+
+/// A file of `rows` rows.
+fn file(header: &str, rows: usize, row: impl Fn(usize) -> String) -> String {
+    let mut text = format!("{header}\n");
+    for t in 0..rows {
+        writeln!(text, "{}", row(t)).unwrap();
+    }
+    text
+}
+
+/// Twelve files with something odd about them, and what a colleague would say. Column `a` tells the label.
+#[test]
+fn messy_files_are_run_to_a_sensible_end() {
+    let label = |t: usize| ["no", "yes"][usize::from(t * 7 % 10 > 4)];
+    let number = |t: usize| format!("{}.5", t * 7 % 10);
+    let days = |t: usize| 1 + t * 5 % 28;
+    let files = [
+        ("identifiers", file("id,key,a,y", 300, |t| format!("{t},u-{t:x},{},{}", number(t), label(t))), "\"key\" is left out"),
+        (
+            "types",
+            file("a,b,y", 1200, |t| {
+                let b = if t > 1100 { "n.k.".to_owned() } else { t.to_string() };
+                format!("{},{b},{}", number(t), label(t))
+            }),
+            "column \"b\": 99 cells are no numbers, the first \"n.k.\" in line 1103",
+        ),
+        (
+            "commas",
+            file("a;b;y", 300, |t| format!("{},5;1.{:03},25;{}", t * 7 % 10, t, label(t))),
+            "\"a\" (as 1.234,50), \"b\" (as 1.234,50)",
+        ),
+        (
+            "dates",
+            file("a,d1,d2,d3,d4,y", 300, |t| {
+                let day = days(t);
+                format!("{},2026-03-{day:02},{day}.3.2026,3/{day}/2026,{day} Mar 2026,{}", number(t), label(t))
+            }),
+            "\"d1\" (as 2026-11-22), \"d2\" (as 22.11.2026), \"d3\" (as 11/22/2026), \"d4\" (as 22 Nov 2026)",
+        ),
+        (
+            "headers",
+            format!("a,b,y\nunit,word,class\n{}", file("", 300, |t| format!("{},x{},{}", number(t), t % 3, label(t))).trim_start()),
+            "the second line is no row either",
+        ),
+        (
+            "constant",
+            file("a,currency,y", 300, |t| format!("{},EUR,{}", number(t), label(t))),
+            "column \"currency\" is always \"EUR\"",
+        ),
+        (
+            "missing",
+            file("a,rare,y", 300, |t| {
+                format!("{},{},{}", number(t), if t % 10 == 0 { t.to_string() } else { String::new() }, label(t))
+            }),
+            "column \"rare\" is missing in 90 %",
+        ),
+        (
+            "leak",
+            file("a,copy,y", 300, |t| format!("{},c-{},{}", number(t), label(t), label(t))),
+            "column \"copy\" has one value for each class",
+        ),
+        (
+            "copies",
+            file("a,b,c,y", 300, |t| format!("{},{},{},{}", number(t % 50), t % 50, t % 7 % 2, label(t % 50))),
+            "are exact copies of earlier ones",
+        ),
+        (
+            "emoji",
+            file("a,said,y", 300, |t| {
+                let mood = if label(t) == "yes" { "🎉 great" } else { "😡 grr" };
+                format!("1,\"well, {mood} again {t} times\",{}", label(t))
+            }),
+            "text  \"said\"",
+        ),
+        (
+            "long",
+            file("a,said,y", 300, |t| {
+                let words = if t == 100 { "word and more ".repeat(20_000) } else { format!("some few words {t}") };
+                format!("{},{words},{}", number(t), label(t))
+            }),
+            "text  \"said\"",
+        ),
+        (
+            "classes",
+            file("a,b,y", 2500, |t| format!("{},{},n{}", t % 5, t % 11, t * 7 % 2000)),
+            "the label \"y\" has 1000 values in the first 1000 rows",
+        ),
+    ];
+    let folder = Folder::new();
+    for (name, text, note) in &files {
+        folder.write("a.csv", text);
+        let limit = if *name == "classes" { " --limit 20" } else { "" };
+        let ran = folder.run(&format!("run a.csv{limit}")).succeeded();
+        assert!(ran.stderr.contains(note), "{name}: {}", ran.stderr);
+        if *name != "classes" {
+            let object = folder.summary("a.csv");
+            let error = object["error_rate"].as_f64().unwrap();
+            assert!(error < 0.25, "{name}: {error}");
+        }
+    }
+}

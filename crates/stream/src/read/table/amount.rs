@@ -1,0 +1,116 @@
+//! Numbers as people write them: with groups of thousands, decimal commas, a currency or a percent sign.
+
+use crate::read::number;
+use crate::read::options::Style;
+
+/// Reads a number written in `style`; `None` if the cell is none, or not finite.
+pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
+    let (group, point) = match style {
+        None => return number::parse(cell).ok().filter(|number| number.is_finite()),
+        Some(Style::Grouped) => (b',', b'.'),
+        Some(Style::DecimalComma) => (b'.', b','),
+        Some(_) => return None,
+    };
+    let mut plain = Vec::with_capacity(cell.len());
+    // How many digits there were since the last mark of a group, and whether the point has come.
+    let (mut digits, mut grouped, mut decimals) = (0, false, false);
+    for &byte in strip(cell) {
+        match byte {
+            b'0'..=b'9' => {
+                digits += 1;
+                plain.push(byte);
+            }
+            _ if byte == group || byte == b' ' || byte == b'\'' => {
+                let fits = if grouped { digits == 3 } else { (1..=3).contains(&digits) };
+                if decimals || !fits {
+                    return None;
+                }
+                (digits, grouped) = (0, true);
+            }
+            _ if byte == point => {
+                if decimals || (grouped && digits != 3) {
+                    return None;
+                }
+                (digits, decimals, grouped) = (0, true, false);
+                plain.push(b'.');
+            }
+            b'-' | b'+' if plain.is_empty() => plain.push(byte),
+            _ => return None,
+        }
+    }
+    if grouped && digits != 3 {
+        return None;
+    }
+    number::parse(&plain).ok().filter(|number| number.is_finite())
+}
+
+/// The cell without signs of a currency or of percents around it.
+fn strip(cell: &[u8]) -> &[u8] {
+    let mut cell = cell.trim_ascii();
+    const SIGNS: [&str; 6] = ["$", "€", "£", "¥", "%", "\u{a0}"];
+    while let Some(rest) = SIGNS.iter().find_map(|sign| cell.strip_prefix(sign.as_bytes())) {
+        cell = rest.trim_ascii();
+    }
+    while let Some(rest) = SIGNS.iter().find_map(|sign| cell.strip_suffix(sign.as_bytes())) {
+        cell = rest.trim_ascii();
+    }
+    cell
+}
+
+/// The first style, of those that are tried, in which most cells are numbers, and how many are; plain numbers are in each of
+/// them what they are.
+pub(crate) fn detect<'a>(cells: impl Iterator<Item = &'a [u8]> + Clone, comma_first: bool) -> (Option<Style>, usize) {
+    let styles = match comma_first {
+        true => [None, Some(Style::DecimalComma), Some(Style::Grouped)],
+        false => [None, Some(Style::Grouped), Some(Style::DecimalComma)],
+    };
+    let found = |style| cells.clone().filter(|cell| parse(cell, style).is_some()).count();
+    let mut best = (None, found(None));
+    for style in &styles[1..] {
+        let count = found(*style);
+        if count > best.1 {
+            best = (*style, count);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_they_are_written() {
+        let cases = [
+            ("1,234.50", Some(Style::Grouped), Some(1234.5)),
+            ("12.5", Some(Style::Grouped), Some(12.5)),
+            ("1,234,567", Some(Style::Grouped), Some(1_234_567.0)),
+            ("12,5", Some(Style::Grouped), None),
+            ("1,2345", Some(Style::Grouped), None),
+            ("1.234,50", Some(Style::DecimalComma), Some(1234.5)),
+            ("-0,5", Some(Style::DecimalComma), Some(-0.5)),
+            ("1 234,5 €", Some(Style::DecimalComma), Some(1234.5)),
+            ("$12.00", Some(Style::Grouped), Some(12.0)),
+            ("7 %", Some(Style::Grouped), Some(7.0)),
+            ("1'000.25", Some(Style::Grouped), Some(1000.25)),
+            ("12.5", None, Some(12.5)),
+            ("1,5", None, None),
+            ("", Some(Style::Grouped), None),
+            ("-", Some(Style::Grouped), None),
+            ("twelve", Some(Style::DecimalComma), None),
+        ];
+        for (text, style, expected) in cases {
+            assert_eq!(parse(text.as_bytes(), style), expected, "{text:?} {style:?}");
+        }
+    }
+
+    #[test]
+    fn the_style_is_recognised() {
+        let detect = |cells: &[&str]| detect(cells.iter().map(|cell| cell.as_bytes()), false);
+        assert_eq!(detect(&["1", "2.5"]), (None, 2));
+        assert_eq!(detect(&["1", "1,234.5"]), (Some(Style::Grouped), 2));
+        assert_eq!(detect(&["1,5", "2.000,25"]), (Some(Style::DecimalComma), 2));
+        assert_eq!(detect(&["1,500", "x"]), (Some(Style::Grouped), 1));
+        assert_eq!(super::detect([&b"1,500"[..]].into_iter(), true), (Some(Style::DecimalComma), 1));
+    }
+}

@@ -1,0 +1,200 @@
+//! Free text: words and pairs of neighbours, hashed into a bounded number of columns.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::read::columns::{ColumnMap, Columns, hash_name};
+use crate::read::row::Row;
+
+/// Words fall into $2^{12}$ buckets, pairs of them, which are many and tell less, into $2^{11}$ of their own: enough that the words
+/// which tell something seldom meet, and few enough that a model of a dozen classes takes some megabytes.
+const WORD_BITS: u32 = 12;
+const PAIR_BITS: u32 = 11;
+
+/// Words of a cell beyond so many are not looked at.
+const MOST_WORDS: usize = 4096;
+
+/// What a pair counts beside a word: both words of it are there already.
+const PAIR: f64 = 0.5;
+
+/// The norm of a cell of text. A cell of thirty words says more than a number or a category, whose norm is about 1: ten thousand
+/// generated tickets are learnt by `auto` with an error of 0.138 at norm 1, 0.116 at 2, 0.108 at 3 and 0.110 at 4.
+const NORM: f64 = 3.0;
+
+/// Stands between a column's name and a word. No word contains it.
+const MARK: char = '~';
+
+/// No column yet.
+const NONE: u32 = u32::MAX;
+
+/// The words of one column of a table.
+///
+/// A word, and a pair of neighbouring words, falls into the bucket of its hash; a bucket becomes a feature when it is first met and
+/// is called by the word that it was met with, as `text~refund`. The names tell which buckets there are, so that nothing else
+/// has to be saved.
+pub(crate) struct Words {
+    prefix: String,
+    /// The feature of each bucket.
+    features: Vec<u32>,
+    /// The last words of a row, one after the other, and where they end.
+    text: String,
+    ends: Vec<usize>,
+    /// Buckets of the row with their counts and where in `text` they were met.
+    met: Vec<(u32, f64, usize, usize)>,
+}
+
+impl Words {
+    pub(crate) fn new(column: &str, columns: &Columns) -> Self {
+        let prefix = format!("{column}{MARK}");
+        let mut features = vec![NONE; (1 << WORD_BITS) + (1 << PAIR_BITS)];
+        if let Columns::Named(names) = columns {
+            for (feature, name) in (0u32..).zip(names.iter()) {
+                if let Some(word) = name.strip_prefix(&prefix) {
+                    features[bucket(word) as usize] = feature;
+                }
+            }
+        }
+        Self { prefix, features, text: String::new(), ends: vec![], met: vec![] }
+    }
+
+    /// Forgets the features from `count` on: they were taken back.
+    pub(crate) fn forget(&mut self, count: u32) {
+        self.features.iter_mut().filter(|feature| **feature >= count).for_each(|feature| *feature = NONE);
+    }
+
+    /// Adds the words of a cell to a row: logarithms of their counts, together of norm [`NORM`], so that long texts and short
+    /// ones weigh the same.
+    pub(crate) fn push(&mut self, cell: &str, columns: &mut ColumnMap, row: &mut Row) {
+        self.cut(cell);
+        self.met.clear();
+        let mut start = 0;
+        let mut before = None;
+        for &end in &self.ends {
+            let word = &self.text[start..end];
+            self.met.push((bucket(word), 1.0, start, end));
+            if let Some(first) = before {
+                // The words stand beside each other with a blank between them.
+                self.met.push((bucket(&self.text[first..end]), PAIR, first, end));
+            }
+            before = Some(start);
+            start = end + 1;
+        }
+        self.met.sort_unstable_by_key(|&(bucket, _, start, end)| (bucket, start, end));
+        let weight = |times: &[(u32, f64, usize, usize)]| times[0].1 * (1.0 + (times.len() as f64).ln());
+        let same = |a: &(u32, f64, usize, usize), b: &(u32, f64, usize, usize)| a.0 == b.0;
+        let square: f64 = self.met.chunk_by(same).map(|times| weight(times).powi(2)).sum();
+        let scale = if square > 0.0 { NORM / square.sqrt() } else { 0.0 };
+        for times in self.met.chunk_by(same) {
+            let (bucket, _, start, end) = times[0];
+            let slot = &mut self.features[bucket as usize];
+            if *slot == NONE {
+                let mark = self.prefix.len();
+                self.prefix.push_str(&self.text[start..end]);
+                *slot = columns.by_word(&self.prefix).unwrap_or(NONE);
+                self.prefix.truncate(mark);
+            }
+            if *slot != NONE {
+                row.push(*slot, scale * weight(times));
+            }
+        }
+    }
+
+    /// Cuts a cell into words, in lower case. A long number is as good as another one.
+    fn cut(&mut self, cell: &str) {
+        self.text.clear();
+        self.ends.clear();
+        for word in cell.split_word_bounds().filter(|word| is_word(word)).take(MOST_WORDS) {
+            if !self.text.is_empty() {
+                self.text.push(' ');
+            }
+            if word.len() > 4 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b',') {
+                self.text.push('#');
+            } else {
+                self.text.extend(word.chars().flat_map(char::to_lowercase));
+            }
+            self.ends.push(self.text.len());
+        }
+    }
+}
+
+/// Where a word, or two with a blank between them, belongs.
+fn bucket(text: &str) -> u32 {
+    if text.contains(' ') { (1 << WORD_BITS) + hash_name(text, PAIR_BITS) } else { hash_name(text, WORD_BITS) }
+}
+
+/// Whether a piece of text is a word, a number or an emoji, not a mark or a blank.
+fn is_word(piece: &str) -> bool {
+    piece.chars().any(|c| c.is_alphanumeric() || matches!(c, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}'))
+}
+
+/// How many words a cell has, numbers apart, counted up to `most`.
+pub(crate) fn count_words(cell: &str, most: usize) -> usize {
+    cell.split_word_bounds().filter(|piece| is_word(piece) && !piece.starts_with(|c: char| c.is_ascii_digit())).take(most).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::columns::Names;
+
+    fn named(columns: &ColumnMap, row: &Row) -> Vec<String> {
+        row.indices().iter().map(|column| columns.columns().name(*column).into_owned()).collect()
+    }
+
+    #[test]
+    fn words_and_pairs_have_one_norm() {
+        let mut columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
+        let mut words = Words::new("text", columns.columns());
+        let mut row = Row::new();
+        words.push("Refund, refund the LABEL!", &mut columns, &mut row);
+        row.sum_duplicates().expect("finite");
+        let mut names = named(&columns, &row);
+        names.sort();
+        assert_eq!(
+            names,
+            ["text~label", "text~refund", "text~refund refund", "text~refund the", "text~the", "text~the label"]
+        );
+        let square: f64 = row.values().iter().map(|value| value * value).sum();
+        assert!((square - NORM * NORM).abs() < 1e-12, "{square}");
+        // Twice counts 1 + ln 2, a pair half of a word.
+        let value = |name: &str| {
+            let column = columns.columns().index_of(name).expect("it was met");
+            row.values()[row.indices().iter().position(|index| *index == column).expect("in the row")]
+        };
+        assert!((value("text~refund") / value("text~the") - (1.0 + 2f64.ln())).abs() < 1e-12);
+        assert!((value("text~the label") / value("text~the") - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_names_tell_the_buckets() {
+        let mut columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
+        let mut words = Words::new("a", columns.columns());
+        let (mut row, mut again) = (Row::new(), Row::new());
+        words.push("Über 🙏 123456 3.5", &mut columns, &mut row);
+        let kept = columns.columns().clone();
+        assert!(kept.index_of("a~über").is_some() && kept.index_of("a~🙏 #").is_some(), "{kept:?}");
+        // Read again with a saved model: the same features, and a word that is new has none.
+        let mut columns = ColumnMap::new(kept.clone(), kept.count());
+        let mut words = Words::new("a", columns.columns());
+        words.push("über 🙏 987654 3.5", &mut columns, &mut again);
+        assert_eq!((again.indices(), again.values()), (row.indices(), row.values()));
+        again.clear();
+        words.push("unheard", &mut columns, &mut again);
+        assert_eq!((again.indices().len(), columns.dropped()), (0, 0));
+    }
+
+    #[test]
+    fn what_is_taken_back_is_forgotten() {
+        let mut columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
+        let mut words = Words::new("a", columns.columns());
+        let mut row = Row::new();
+        words.push("one", &mut columns, &mut row);
+        columns.commit();
+        row.clear();
+        words.push("two", &mut columns, &mut row);
+        columns.roll_back();
+        words.forget(columns.columns().count());
+        row.clear();
+        words.push("three", &mut columns, &mut row);
+        assert_eq!(named(&columns, &row), ["a~three"]);
+    }
+}

@@ -1,0 +1,207 @@
+//! What somebody who looks at no feature would have said: every learner should do better.
+//!
+//! Each of them predicts a round from the labels before it alone, as a learner does.
+
+use noregret::example::{Label, Target, Truth};
+use noregret::prediction::argmax;
+use serde::Serialize;
+
+use crate::run::{Outcome, Sink};
+use crate::run::score::Score;
+
+/// Fewer rounds than this say nothing of who is better.
+const ENOUGH: u64 = 100;
+
+/// Watches a run beside three forecasters that know nothing of the features.
+#[derive(Clone, Debug, Default)]
+pub struct Baselines {
+    counts: Vec<f64>,
+    total: f64,
+    last: Option<Label>,
+    rounds: u64,
+    commonest_errors: f64,
+    last_errors: f64,
+    loss: f64,
+}
+
+/// What the three of them lost, as means over the rounds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BaselineReport {
+    /// Error rate of naming the class that was commonest so far.
+    pub commonest_class_error_rate: f64,
+    /// Error rate of naming the label before.
+    pub last_label_error_rate: f64,
+    /// Log loss, in nats, of the frequencies of the classes so far, every class with half a round to begin with.
+    pub class_frequencies_log_loss: f64,
+    /// The classes that came up most often: which, and in what share of the rounds.
+    #[serde(skip)]
+    pub commonest: Option<(Label, f64)>,
+    /// What the learner is not better than, in a sentence; `None` if it is better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+impl Baselines {
+    /// They have seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All that they know, as numbers for a model file.
+    pub fn state(&self) -> Vec<f64> {
+        let last = self.last.map_or(-1.0, |last| last.index() as f64);
+        let sums = [last, self.rounds as f64, self.total, self.commonest_errors, self.last_errors, self.loss];
+        [&sums, &self.counts[..]].concat()
+    }
+
+    /// They go on where [`Baselines::state`] was taken. `None` if these are no such numbers.
+    pub fn from_state(state: &[f64]) -> Option<Self> {
+        let (&[last, rounds, total, commonest_errors, last_errors, loss], counts) = state.split_first_chunk()?;
+        let sensible = state[1..].iter().all(|number| number.is_finite() && *number >= 0.0);
+        let last = if last < 0.0 { None } else { Some(last as usize) };
+        if !sensible || last.is_some_and(|last| last >= counts.len()) {
+            return None;
+        }
+        Some(Self {
+            counts: counts.to_vec(),
+            total,
+            last: last.map(Label::from),
+            rounds: rounds as u64,
+            commonest_errors,
+            last_errors,
+            loss,
+        })
+    }
+
+    /// Takes note of a round's label, after counting what each of the three loses on it; there are `classes` classes.
+    pub fn add(&mut self, target: Target<'_>, classes: usize) {
+        if self.counts.len() < classes {
+            self.counts.resize(classes, 0.0);
+        }
+        let share = |label: usize| match target.truth {
+            Truth::Class(class) => f64::from(u8::from(class.index() == label)),
+            Truth::Distribution(y) => y[label],
+            Truth::Value(_) => 0.0,
+        };
+        if matches!(target.truth, Truth::Value(_)) {
+            return;
+        }
+        self.rounds += 1;
+        let whole = self.total + 0.5 * self.counts.len() as f64;
+        self.commonest_errors += 1.0 - share(argmax(&self.counts));
+        self.last_errors += self.last.map_or(1.0, |last| 1.0 - share(last.index()));
+        let mut last = (0.0, 0);
+        for label in 0..self.counts.len() {
+            let truth = share(label);
+            if truth > 0.0 {
+                self.loss -= truth * ((self.counts[label] + 0.5) / whole).ln();
+                self.counts[label] += truth;
+                self.total += truth;
+            }
+            if truth > last.0 {
+                last = (truth, label);
+            }
+        }
+        self.last = Some(Label::from(last.1));
+    }
+
+    /// What they lost, beside a learner's error rate and log loss. `None` if there was nothing to predict.
+    pub fn report(&self, error_rate: Option<f64>, log_loss: Option<f64>) -> Option<BaselineReport> {
+        if self.rounds == 0 {
+            return None;
+        }
+        let rounds = self.rounds as f64;
+        let top = argmax(&self.counts);
+        let report = BaselineReport {
+            commonest_class_error_rate: self.commonest_errors / rounds,
+            last_label_error_rate: self.last_errors / rounds,
+            class_frequencies_log_loss: self.loss / rounds,
+            commonest: Some((Label::from(top), self.counts[top] / self.total.max(1.0))),
+            warning: None,
+        };
+        let warning = self.warning(&report, error_rate, log_loss);
+        Some(BaselineReport { warning, ..report })
+    }
+
+    fn warning(&self, report: &BaselineReport, error: Option<f64>, loss: Option<f64>) -> Option<String> {
+        if self.rounds < ENOUGH {
+            return None;
+        }
+        let (commonest, last) = (report.commonest_class_error_rate, report.last_label_error_rate);
+        // Within the noise of so many rounds nobody is better.
+        let noise = |rate: f64| (rate * (1.0 - rate) / self.rounds as f64).sqrt();
+        if let Some(error) = error {
+            let better = |rate: f64| error < rate - noise(rate);
+            if !better(commonest) {
+                return Some(format!(
+                    "NO BETTER THAN GUESSING: naming the commonest class so far, without a look at the features, errs in {commonest:.5} of \
+                     the rounds, the learner in {error:.5}"
+                ));
+            }
+            if !better(last) {
+                return Some(format!(
+                    "NO BETTER THAN REPEATING: naming the label before, without a look at the features, errs in {last:.5} of the rounds, the \
+                     learner in {error:.5}"
+                ));
+            }
+        }
+        loss.filter(|loss| *loss >= report.class_frequencies_log_loss).map(|loss| {
+            format!(
+                "ITS PROBABILITIES SAY NO MORE THAN FREQUENCIES: the log-loss of how often each class came so far is {:.5}, the learner's \
+                 {loss:.5}",
+                report.class_frequencies_log_loss
+            )
+        })
+    }
+}
+
+impl Sink for Baselines {
+    fn observe(&mut self, outcome: &Outcome<'_>, _: &Score) -> std::io::Result<()> {
+        if let Some(target) = outcome.target {
+            self.add(target, outcome.prediction.probabilities.len());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_peeks() {
+        let mut baselines = Baselines::new();
+        for class in [0, 0, 1, 1, 1, 0] {
+            baselines.add(Target::class(class), 2);
+        }
+        let report = baselines.report(None, None).expect("six rounds");
+        // Commonest: 0, 0, 0 (wrong), 0 (wrong), 0 of two equal ones (wrong), 1 (wrong).
+        assert!((report.commonest_class_error_rate - 4.0 / 6.0).abs() < 1e-15);
+        // The label before: none (wrong), 0, 0 (wrong), 1, 1, 1 (wrong).
+        assert!((report.last_label_error_rate - 3.0 / 6.0).abs() < 1e-15);
+        let p = [0.5, 1.5 / 2.0, 0.5 / 3.0, 1.5 / 4.0, 2.5 / 5.0, 2.5 / 6.0];
+        let loss = -p.iter().map(|p: &f64| p.ln()).sum::<f64>() / 6.0;
+        assert!((report.class_frequencies_log_loss - loss).abs() < 1e-15);
+        assert_eq!(report.warning, None, "too few rounds");
+    }
+
+    #[test]
+    fn whoever_is_not_better_is_told() {
+        let mut baselines = Baselines::new();
+        (0..1000).for_each(|t| baselines.add(Target::class(usize::from(t % 10 == 0)), 2));
+        let warning = |error, loss| baselines.report(error, loss).expect("rounds").warning;
+        assert!(warning(Some(0.1), None).expect("as good as guessing").contains("GUESSING"));
+        assert!(warning(Some(0.05), Some(0.5)).expect("bad probabilities").contains("FREQUENCIES"));
+        assert_eq!(warning(Some(0.05), Some(0.2)), None);
+    }
+
+    #[test]
+    fn new_classes_are_taken_in() {
+        let mut baselines = Baselines::new();
+        baselines.add(Target::class(0), 2);
+        baselines.add(Target::class(3), 4);
+        let report = baselines.report(None, None).expect("two rounds");
+        assert_eq!(report.last_label_error_rate, 1.0);
+        assert!(report.class_frequencies_log_loss.is_finite());
+    }
+}
