@@ -49,8 +49,14 @@ const REFRESH: u64 = 1 << 16;
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct OnsDiag {
-    resolved: Resolved,
+    params: OnsParams,
     problem: Problem,
+    norm: f64,
+    /// $\gamma_o$.
+    rate: f64,
+    /// $\varepsilon$.
+    regularization: f64,
+    projection: bool,
     weights: Vec<f64>,
     diagonal: Vec<f64>,
     /// $\lVert W \rVert_F^2$.
@@ -76,11 +82,16 @@ impl Algorithm for OnsDiag {
     fn new(params: OnsParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
         let resolved = Resolved::new(params, &problem)?;
+        let Resolved { norm, radius, rate, regularization, projection } = resolved;
         Ok(Self {
-            resolved,
-            problem: Problem { radius: Some(resolved.radius), ..problem },
+            norm,
+            rate,
+            regularization,
+            projection,
+            problem: Problem { radius: Some(radius), ..problem },
+            params: resolved.params(),
             weights: vec![0.0; k * d],
-            diagonal: vec![resolved.regularization; k * d],
+            diagonal: vec![regularization; k * d],
             norm_squared: 0.0,
             rounds: 0,
             residual: vec![0.0; k],
@@ -88,7 +99,7 @@ impl Algorithm for OnsDiag {
     }
 
     fn params(&self) -> OnsParams {
-        self.resolved.params()
+        self.params.clone()
     }
 
     fn numbers(problem: &Problem) -> usize {
@@ -117,7 +128,7 @@ impl Predictor for OnsDiag {
 
 impl OnlineLearner for OnsDiag {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let (k, Resolved { norm, rate, projection, .. }) = (self.problem.classes, self.resolved);
+        let k = self.problem.classes;
         self.residual.copy_from_slice(&at.probabilities);
         y.truth.subtract_from(&mut self.residual);
         for (i, value) in x.iter() {
@@ -126,7 +137,7 @@ impl OnlineLearner for OnsDiag {
                 let g = r * value;
                 *a += y.weight * (g * g);
                 let before = *w;
-                *w -= y.weight / rate * (g / *a); // eq. (2)
+                *w -= y.weight / self.rate * (g / *a); // eq. (2)
                 self.norm_squared += (*w - before) * (*w + before);
             }
         }
@@ -134,8 +145,8 @@ impl OnlineLearner for OnsDiag {
         if self.rounds.is_multiple_of(REFRESH) {
             self.norm_squared = dot(&self.weights, &self.weights);
         }
-        if projection && self.norm_squared > norm * norm {
-            ball::project_diagonal(&mut self.weights, &self.diagonal, norm); // eq. (3)
+        if self.projection && self.norm_squared > self.norm * self.norm {
+            ball::project_diagonal(&mut self.weights, &self.diagonal, self.norm); // eq. (3)
             self.norm_squared = dot(&self.weights, &self.weights);
         }
     }
@@ -157,7 +168,7 @@ impl OnlineLearner for OnsDiag {
             new
         };
         self.weights = widen(&self.weights, 0.0);
-        self.diagonal = widen(&self.diagonal, self.resolved.regularization);
+        self.diagonal = widen(&self.diagonal, self.regularization);
         self.residual = vec![0.0; classes];
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true
