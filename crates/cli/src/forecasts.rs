@@ -96,8 +96,7 @@ impl Columns {
     }
 
     fn cells(self, id: &str, label: &str, sure: &str, truth: &str) -> String {
-        let cells =
-            [(id, self.id), (label, true), (sure, self.confidence), (truth, self.truth)];
+        let cells = [(id, self.id), (label, true), (sure, self.confidence), (truth, self.truth)];
         let cells: Vec<String> =
             cells.into_iter().filter(|(_, there)| *there).map(|(cell, _)| quoted(cell, self)).collect();
         cells.join(",")

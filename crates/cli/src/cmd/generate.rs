@@ -23,7 +23,9 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     let format = args.format.or_else(|| Format::from_file_name(&args.output));
     if let Some(recipe) = TableRecipe::find(name) {
         if let Some(format) = format.filter(|format| *format != Format::Csv) {
-            return Err(Failure::usage(format!("--format {format}: {name} is a table of text; csv was needed")));
+            return Err(Failure::usage(format!(
+                "--format {format}: {name} is a table of text; csv was needed"
+            )));
         }
         let mut table = recipe.make(&values, seed)?;
         return output(&args.output, |out| write_table(table.as_mut(), args.rows, out));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use noregret_stream::run::standing::rows_read;
 use noregret_stream::CsvRole;
+use noregret_stream::run::standing::rows_read;
 use noregret_stream::save::Forecaster;
 
 use crate::args::InspectArgs;
@@ -83,7 +83,9 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
     lines.extend(told("error_rate").map(|rate| ("error rate", rate)));
     let guessing = run.as_ref().and_then(|run| run["baselines"]["commonest_class_error_rate"].as_f64());
-    lines.extend(guessing.map(|rate| ("guessing", format!("{}   (naming the commonest class so far)", short(rate)))));
+    lines.extend(
+        guessing.map(|rate| ("guessing", format!("{}   (naming the commonest class so far)", short(rate)))),
+    );
     lines.extend(told("log_loss").map(|loss| ("log-loss", loss)));
     lines.push(("learner", describe(learner.about().name, &learner.values())));
     if feedback == "bandit" {

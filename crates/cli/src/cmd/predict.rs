@@ -162,37 +162,42 @@ impl Lines<'_> {
         let mut waiting = waiting.drain(..);
         let mut written = Ok(Ok(()));
         let features: Vec<_> = examples.iter().map(Example::features).collect();
-        self.predictor.predict_batch(&features, &mut self.prediction, &mut self.room, &mut |at, prediction| {
-            if !matches!(written, Ok(Ok(()))) {
-                return;
-            }
-            if !prediction.is_finite() {
-                written = Ok(Err(at as u64));
-                return;
-            }
-            let label = match *greedy {
-                true => Label::from(argmax(&prediction.scores)),
-                false => play(*forecast, prediction, rng),
-            };
-            let target = examples[at].target();
-            if let Some(target) = target {
-                score.add(RoundScore::new(*forecast, prediction, label, target));
-            }
-            *rows += 1;
-            for line in waiting.by_ref() {
-                let (line, done) = match line {
-                    Waiting::Row(id) => {
-                        let row = Row { id: &id, label, prediction, target };
-                        (columns.line(*forecast, &row, labels), true)
-                    }
-                    Waiting::Failed(line) => (line, false),
-                };
-                written = writeln!(out, "{line}").map(Ok);
-                if done || written.is_err() {
-                    break;
+        self.predictor.predict_batch(
+            &features,
+            &mut self.prediction,
+            &mut self.room,
+            &mut |at, prediction| {
+                if !matches!(written, Ok(Ok(()))) {
+                    return;
                 }
-            }
-        });
+                if !prediction.is_finite() {
+                    written = Ok(Err(at as u64));
+                    return;
+                }
+                let label = match *greedy {
+                    true => Label::from(argmax(&prediction.scores)),
+                    false => play(*forecast, prediction, rng),
+                };
+                let target = examples[at].target();
+                if let Some(target) = target {
+                    score.add(RoundScore::new(*forecast, prediction, label, target));
+                }
+                *rows += 1;
+                for line in waiting.by_ref() {
+                    let (line, done) = match line {
+                        Waiting::Row(id) => {
+                            let row = Row { id: &id, label, prediction, target };
+                            (columns.line(*forecast, &row, labels), true)
+                        }
+                        Waiting::Failed(line) => (line, false),
+                    };
+                    written = writeln!(out, "{line}").map(Ok);
+                    if done || written.is_err() {
+                        break;
+                    }
+                }
+            },
+        );
         if !matches!(written, Ok(Ok(()))) {
             return written;
         }

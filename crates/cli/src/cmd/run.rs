@@ -262,20 +262,35 @@ impl Session<'_> {
         let (mut average, mut first_appearances) = (None, None);
         if self.open_classes {
             let mut open = OpenClasses::new(learner, about.forecast);
-            while segment(&mut self.examples, &mut self.observers, &mut open, &mut standing, &mut generator)? == Next::Save {}
+            while segment(&mut self.examples, &mut self.observers, &mut open, &mut standing, &mut generator)?
+                == Next::Save
+            {}
             standing.finish(&mut open);
             let losses;
             (learner, losses) = open.into_parts();
             first_appearances = (about.forecast == Forecast::Probabilities).then_some(losses);
         } else if let Some(batch) = &plan.batch_model {
             let mut sampled = OnlineToBatch::new(learner, batch.snapshots, self.options.seed);
-            while segment(&mut self.examples, &mut self.observers, &mut sampled, &mut standing, &mut generator)? == Next::Save {}
+            while segment(
+                &mut self.examples,
+                &mut self.observers,
+                &mut sampled,
+                &mut standing,
+                &mut generator,
+            )? == Next::Save
+            {}
             standing.finish(&mut sampled);
             let drawn;
             (learner, drawn) = sampled.into_parts();
             average = Some(drawn);
         } else {
-            while segment(&mut self.examples, &mut self.observers, learner.as_mut(), &mut standing, &mut generator)? == Next::Save
+            while segment(
+                &mut self.examples,
+                &mut self.observers,
+                learner.as_mut(),
+                &mut standing,
+                &mut generator,
+            )? == Next::Save
             {
                 let learning = Learning::Full(learner.as_mut());
                 let extra = (None, &self.facts);
@@ -424,7 +439,8 @@ impl Session<'_> {
         let baselines = self.observers.baselines;
         let baselines = baselines.and_then(|all| all.report(rates.error_rate, rates.log_loss));
         let commonest = baselines.as_ref().and_then(|report| report.commonest);
-        let commonest = commonest.map(|(label, share)| (examples.encoder.labels.name(label).into_owned(), share));
+        let commonest =
+            commonest.map(|(label, share)| (examples.encoder.labels.name(label).into_owned(), share));
         let mut summary = Summary {
             kind: "summary",
             data: &plan.stream.source.data,

@@ -116,7 +116,11 @@ fn data_that_the_model_does_not_fit() {
         .failed(2, r#"c.csv:2: the label "z" is none of the 2 known classes: x, y"#);
     folder.write("d.csv", "w,hue,label\nheavy,red,x\n");
     let ran = folder.run("predict model d.csv").succeeded();
-    assert!(ran.stderr.contains(r#"column "w": 1 cell is no number, the first "heavy" in line 2"#), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains(r#"column "w": 1 cell is no number, the first "heavy" in line 2"#),
+        "{}",
+        ran.stderr
+    );
     folder.write("g.csv", "w,label\n1,x\n");
     let ran = folder.run("predict model g.csv").succeeded();
     assert!(ran.stderr.contains(r#"there is no column "hue""#), "{}", ran.stderr);

@@ -155,7 +155,10 @@ fn rows_keep_their_names() {
     assert!(lines[1].starts_with("k-1,dog,0.") && lines[2].starts_with("\"k,2\",cat,0."), "{lines:?}");
     let ran = folder.run("predict model new.csv --id key --json").succeeded();
     assert_eq!(ran.objects()[1], serde_json::json!({"id": "k,2", "label": "cat"}));
-    folder.run("predict model new.csv --id kex").failed(2, r#"new.csv: has no column "kex" (did you mean "key"?); its columns are "key", "size", "hue", "kind""#);
+    folder.run("predict model new.csv --id kex").failed(
+        2,
+        r#"new.csv: has no column "kex" (did you mean "key"?); its columns are "key", "size", "hue", "kind""#,
+    );
 }
 
 /// Rows of a file are predicted together, those of a pipe one by one: the same lines in the same order.

@@ -39,8 +39,18 @@ fn the_table_says_what_was_decided_and_how_it_went() {
     let rounds: Vec<&str> = table[1..].iter().filter_map(|row| row.split_whitespace().next()).collect();
     assert_eq!(rounds, ["1", "2", "4", "The"], "the last row is there though it is no power");
     let names: Vec<&str> = ran.stdout.lines().map(|line| line[..22].trim_end()).collect();
-    let expected =
-        ["learner", "rounds", "errors", "error rate", "log-loss (nats)", "cumulative log-loss", "naming the commonest", "repeating the last", "frequencies' log-loss", "seconds"];
+    let expected = [
+        "learner",
+        "rounds",
+        "errors",
+        "error rate",
+        "log-loss (nats)",
+        "cumulative log-loss",
+        "naming the commonest",
+        "repeating the last",
+        "frequencies' log-loss",
+        "seconds",
+    ];
     assert_eq!(names, expected);
     assert_eq!(folder.run("run a.csv --quiet").succeeded().stderr, "");
 }

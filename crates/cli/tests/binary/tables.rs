@@ -28,7 +28,8 @@ fn tickets_are_learnt_as_they_are() {
     let commonest = object["baselines"]["commonest_class_error_rate"].as_f64().unwrap();
     assert!((0.65..0.75).contains(&commonest), "{commonest}");
     assert!(object["baselines"]["warning"].is_null());
-    let blind = folder.run("run tickets.csv --label queue --drop text,amount,created_at --limit 1000").succeeded();
+    let blind =
+        folder.run("run tickets.csv --label queue --drop text,amount,created_at --limit 1000").succeeded();
     assert!(blind.stderr.contains("NO BETTER THAN GUESSING"), "{}", blind.stderr);
 }
 
@@ -85,7 +86,11 @@ fn messy_files_are_run_to_a_sensible_end() {
     let number = |t: usize| format!("{}.5", t * 7 % 10);
     let days = |t: usize| 1 + t * 5 % 28;
     let files = [
-        ("identifiers", file("id,key,a,y", 300, |t| format!("{t},u-{t:x},{},{}", number(t), label(t))), "\"key\" is left out"),
+        (
+            "identifiers",
+            file("id,key,a,y", 300, |t| format!("{t},u-{t:x},{},{}", number(t), label(t))),
+            "\"key\" is left out",
+        ),
         (
             "types",
             file("a,b,y", 1200, |t| {
@@ -103,13 +108,20 @@ fn messy_files_are_run_to_a_sensible_end() {
             "dates",
             file("a,d1,d2,d3,d4,y", 300, |t| {
                 let day = days(t);
-                format!("{},2026-03-{day:02},{day}.3.2026,3/{day}/2026,{day} Mar 2026,{}", number(t), label(t))
+                format!(
+                    "{},2026-03-{day:02},{day}.3.2026,3/{day}/2026,{day} Mar 2026,{}",
+                    number(t),
+                    label(t)
+                )
             }),
             "\"d1\" (as 2026-11-22), \"d2\" (as 22.11.2026), \"d3\" (as 11/22/2026), \"d4\" (as 22 Nov 2026)",
         ),
         (
             "headers",
-            format!("a,b,y\nunit,word,class\n{}", file("", 300, |t| format!("{},x{},{}", number(t), t % 3, label(t))).trim_start()),
+            format!(
+                "a,b,y\nunit,word,class\n{}",
+                file("", 300, |t| format!("{},x{},{}", number(t), t % 3, label(t))).trim_start()
+            ),
             "the second line is no row either",
         ),
         (
@@ -120,7 +132,12 @@ fn messy_files_are_run_to_a_sensible_end() {
         (
             "missing",
             file("a,rare,y", 300, |t| {
-                format!("{},{},{}", number(t), if t % 10 == 0 { t.to_string() } else { String::new() }, label(t))
+                format!(
+                    "{},{},{}",
+                    number(t),
+                    if t % 10 == 0 { t.to_string() } else { String::new() },
+                    label(t)
+                )
             }),
             "column \"rare\" is missing in 90 %",
         ),
@@ -131,7 +148,9 @@ fn messy_files_are_run_to_a_sensible_end() {
         ),
         (
             "copies",
-            file("a,b,c,y", 300, |t| format!("{},{},{},{}", number(t % 50), t % 50, t % 7 % 2, label(t % 50))),
+            file("a,b,c,y", 300, |t| {
+                format!("{},{},{},{}", number(t % 50), t % 50, t % 7 % 2, label(t % 50))
+            }),
             "are exact copies of earlier ones",
         ),
         (
@@ -145,7 +164,8 @@ fn messy_files_are_run_to_a_sensible_end() {
         (
             "long",
             file("a,said,y", 300, |t| {
-                let words = if t == 100 { "word and more ".repeat(20_000) } else { format!("some few words {t}") };
+                let words =
+                    if t == 100 { "word and more ".repeat(20_000) } else { format!("some few words {t}") };
                 format!("{},{words},{}", number(t), label(t))
             }),
             "text  \"said\"",

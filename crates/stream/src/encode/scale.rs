@@ -116,7 +116,9 @@ impl Scaler {
     /// and as many after them say with a 1 that these are missing.
     pub fn of_table(scaling: Scaling, numbers: usize) -> Self {
         match scaling {
-            Scaling::Mixed => Self { first: vec![0.0; 2 * numbers], second: vec![0.0; numbers], ..Self::new(scaling) },
+            Scaling::Mixed => {
+                Self { first: vec![0.0; 2 * numbers], second: vec![0.0; numbers], ..Self::new(scaling) }
+            }
             _ => Self::new(scaling),
         }
     }
@@ -317,7 +319,9 @@ impl Scaler {
                     *value = self.by_largest(column as usize, *value);
                 }
             }
-            Scaling::Standard | Scaling::Mixed => unreachable!("zeros of standardised columns do not stay zeros"),
+            Scaling::Standard | Scaling::Mixed => {
+                unreachable!("zeros of standardised columns do not stay zeros")
+            }
         }
     }
 
@@ -536,8 +540,12 @@ mod tests {
     #[test]
     fn tables_are_mixed() {
         let mut scaler = Scaler::of_table(Scaling::Mixed, 2);
-        let rows: [&[(u32, f64)]; 4] =
-            [&[(0, 3.0), (1, 10.0), (6, 0.5)], &[(0, 5.0), (3, 1.0)], &[(1, 30.0)], &[(0, 4.0), (1, 20.0), (9, 0.25)]];
+        let rows: [&[(u32, f64)]; 4] = [
+            &[(0, 3.0), (1, 10.0), (6, 0.5)],
+            &[(0, 5.0), (3, 1.0)],
+            &[(1, 30.0)],
+            &[(0, 4.0), (1, 20.0), (9, 0.25)],
+        ];
         let split = |row: &[(u32, f64)]| -> (Vec<u32>, Vec<f64>) { row.iter().copied().unzip() };
         let mut parts = [scaler.clone(), scaler.clone()];
         for (at, row) in rows.iter().enumerate() {
@@ -553,7 +561,8 @@ mod tests {
             let mut dense = vec![0.0; 10];
             row.iter().for_each(|(column, value)| dense[*column as usize] = *value);
             scaler.scale_dense(&mut dense);
-            let laid: Vec<f64> = (0..10).map(|at| out.iter().find(|(c, _)| *c == at).map_or(0.0, |(_, v)| *v)).collect();
+            let laid: Vec<f64> =
+                (0..10).map(|at| out.iter().find(|(c, _)| *c == at).map_or(0.0, |(_, v)| *v)).collect();
             assert_eq!(laid, dense);
             out
         };

@@ -139,9 +139,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if layout.header_rows() > 1 && rows.next()? {
         // A file that goes on from another one may have a single header.
         let mut pairs = cells.iter().zip(&rows.record);
-        rows.held = pairs.any(|(cell, text)| {
-            cell.role == Some(CsvRole::Numeric) && layout::is_number(text.trim_ascii())
-        });
+        rows.held = pairs
+            .any(|(cell, text)| cell.role == Some(CsvRole::Numeric) && layout::is_number(text.trim_ascii()));
     }
     let id = match &options.id {
         Some(column) => {
@@ -171,7 +170,10 @@ fn is_needed(role: CsvRole) -> bool {
 }
 
 /// What the positions of a file mean to a saved layout: names, and what is known of them. `first` is its first row.
-fn saved_fields(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<(String, Option<CsvField>)>, ReadErrorKind> {
+fn saved_fields(
+    first: &ByteRecord,
+    layout: &CsvSchema,
+) -> Result<Vec<(String, Option<CsvField>)>, ReadErrorKind> {
     let known = |field: &CsvField| (field.name.clone(), Some(field.clone()));
     if !layout.header {
         let fields = |all: bool| {
@@ -192,10 +194,15 @@ fn saved_fields(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<(String, O
     {
         return Err(format!("lacks all columns that the saved model was trained on, such as {wanted}").into());
     }
-    let fields: HashMap<&str, &CsvField> =
-        layout.fields.iter().map(|field| (&*field.name, field)).collect();
+    let fields: HashMap<&str, &CsvField> = layout.fields.iter().map(|field| (&*field.name, field)).collect();
     let field = |name: &String| fields.get(name.as_str()).map(|field| (*field).clone());
-    Ok(names.into_iter().map(|name| { let field = field(&name); (name, field) }).collect())
+    Ok(names
+        .into_iter()
+        .map(|name| {
+            let field = field(&name);
+            (name, field)
+        })
+        .collect())
 }
 
 impl Cell {

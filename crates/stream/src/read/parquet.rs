@@ -104,7 +104,8 @@ fn layout(leaves: &[Leaf], options: &ReadOptions) -> Result<CsvSchema, String> {
         roles[weight] = CsvRole::Weight;
     }
     roles[label] = CsvRole::Label;
-    let fields = names.into_iter().zip(roles).map(|(name, role)| CsvField { name, role, style: None }).collect();
+    let fields =
+        names.into_iter().zip(roles).map(|(name, role)| CsvField { name, role, style: None }).collect();
     Ok(CsvSchema { delimiter: ',', header: true, fields, numbers: None, header_rows: None })
 }
 
@@ -243,7 +244,8 @@ impl Reader for ParquetReader {
 
     fn describe(&self) -> Vec<(&'static str, String)> {
         let mut decided = vec![("format", Format::Parquet.to_string())];
-        let field = |leaf: &Leaf| leaf.role.map(|role| CsvField { name: leaf.name.clone(), role, style: None });
+        let field =
+            |leaf: &Leaf| leaf.role.map(|role| CsvField { name: leaf.name.clone(), role, style: None });
         let fields: Vec<Option<CsvField>> = self.leaves.iter().map(field).collect();
         let pairs = self.leaves.iter().zip(&fields);
         decided.extend(describe_roles(pairs.map(|(leaf, field)| (&*leaf.name, field.as_ref()))));

@@ -326,7 +326,10 @@ fn surroundings(
         Scaling::Mixed => first.len() / 2,
         _ => 0,
     };
-    if second.len() != squares || (encoding.scaling == Scaling::Mixed && first.len() % 2 != 0) || second.iter().any(|squares| *squares < 0.0) {
+    if second.len() != squares
+        || (encoding.scaling == Scaling::Mixed && first.len() % 2 != 0)
+        || second.iter().any(|squares| *squares < 0.0)
+    {
         return Err(ModelError::Damaged("its scaling contradicts itself".to_owned()));
     }
     let scaler = Scaler::from_state(encoding.scaling, rows, first, second);

@@ -13,20 +13,72 @@ use super::Table;
 
 /// Queues, how common they are, and the words of their own.
 const QUEUES: [(&str, f64, &str); 13] = [
-    ("billing", 0.30, "invoice charged twice billing statement VAT receipt overcharged debit payment declined balance instalment"),
-    ("login", 0.15, "password login reset locked authenticator username sign-in two-factor verification credentials lockout captcha"),
-    ("delivery", 0.12, "parcel courier delivery tracking shipment delayed doorstep depot customs package warehouse pickup"),
-    ("returns", 0.09, "return refund exchange unwanted label restocking swap sent-back wrong-size unopened warranty replacement"),
-    ("technical", 0.08, "crash error freezes bug update install driver firmware timeout stacktrace reboot blank-screen"),
-    ("cancellation", 0.06, "cancel terminate subscription quit unsubscribe notice period expire renewal auto-renew downgrade leaving"),
-    ("sales", 0.05, "quote pricing licence upgrade demo volume discount seats enterprise trial purchase order"),
-    ("privacy", 0.045, "GDPR erase personal data consent privacy export profile deletion cookies disclosure anonymise"),
-    ("partners", 0.035, "reseller affiliate commission partner portal referral co-marketing agreement margin distributor rebate payout"),
-    ("hardware", 0.03, "battery screen cracked charger hinge keyboard overheats fan noise cable broken adapter"),
-    ("legal", 0.025, "lawyer contract clause liability subpoena breach dispute court settlement terms signed compliance"),
-    ("careers", 0.015, "application vacancy interview résumé internship hiring position recruiter salary onboarding role candidate"),
+    (
+        "billing",
+        0.30,
+        "invoice charged twice billing statement VAT receipt overcharged debit payment declined balance instalment",
+    ),
+    (
+        "login",
+        0.15,
+        "password login reset locked authenticator username sign-in two-factor verification credentials lockout captcha",
+    ),
+    (
+        "delivery",
+        0.12,
+        "parcel courier delivery tracking shipment delayed doorstep depot customs package warehouse pickup",
+    ),
+    (
+        "returns",
+        0.09,
+        "return refund exchange unwanted label restocking swap sent-back wrong-size unopened warranty replacement",
+    ),
+    (
+        "technical",
+        0.08,
+        "crash error freezes bug update install driver firmware timeout stacktrace reboot blank-screen",
+    ),
+    (
+        "cancellation",
+        0.06,
+        "cancel terminate subscription quit unsubscribe notice period expire renewal auto-renew downgrade leaving",
+    ),
+    (
+        "sales",
+        0.05,
+        "quote pricing licence upgrade demo volume discount seats enterprise trial purchase order",
+    ),
+    (
+        "privacy",
+        0.045,
+        "GDPR erase personal data consent privacy export profile deletion cookies disclosure anonymise",
+    ),
+    (
+        "partners",
+        0.035,
+        "reseller affiliate commission partner portal referral co-marketing agreement margin distributor rebate payout",
+    ),
+    (
+        "hardware",
+        0.03,
+        "battery screen cracked charger hinge keyboard overheats fan noise cable broken adapter",
+    ),
+    (
+        "legal",
+        0.025,
+        "lawyer contract clause liability subpoena breach dispute court settlement terms signed compliance",
+    ),
+    (
+        "careers",
+        0.015,
+        "application vacancy interview résumé internship hiring position recruiter salary onboarding role candidate",
+    ),
     // Only from the second day on.
-    ("recycling", 0.08, "recycle e-waste disposal collection trade-in scrap environmental recycling bin take-back sustainability certificate"),
+    (
+        "recycling",
+        0.08,
+        "recycle e-waste disposal collection trade-in scrap environmental recycling bin take-back sustainability certificate",
+    ),
 ];
 
 /// Words that everybody writes.
@@ -35,13 +87,25 @@ before account order number customer service question issue problem urgent waiti
 morning week month twice nobody reply soon possible kindly dear support month's really very now been have with this that my the";
 
 /// How a ticket may begin and end.
-const OPENINGS: [&str; 8] = ["Hello,", "Hi!", "Dear team,", "Good morning,", "URGENT:", "hey", "Guten Tag,", "😀 hi"];
+const OPENINGS: [&str; 8] =
+    ["Hello,", "Hi!", "Dear team,", "Good morning,", "URGENT:", "hey", "Guten Tag,", "😀 hi"];
 const ENDINGS: [&str; 8] = ["Thanks!", "Regards", "please help 🙏", "", "", "thx", "Best wishes.", "!!!"];
 
 const CHANNELS: [&str; 4] = ["email", "web", "phone", "chat"];
 const PRIORITIES: [&str; 4] = ["low", "normal", "high", "urgent"];
 const FIRMS: [&str; 12] = [
-    "Nordlicht", "Blue River", "Casa Verde", "Müller & Söhne", "Acme", "Kestrel", "Fjord", "Lotus", "Atlas", "Quartz", "Harbour", "Sable",
+    "Nordlicht",
+    "Blue River",
+    "Casa Verde",
+    "Müller & Söhne",
+    "Acme",
+    "Kestrel",
+    "Fjord",
+    "Lotus",
+    "Atlas",
+    "Quartz",
+    "Harbour",
+    "Sable",
 ];
 const FORMS: [&str; 4] = ["GmbH", "Ltd", "SARL", "Inc"];
 
@@ -191,7 +255,10 @@ mod tests {
     use super::*;
 
     fn rows(values: &[(&str, u64)], count: usize) -> Vec<Vec<String>> {
-        let values = values.iter().map(|(name, value)| ((*name).to_owned(), noregret::param::Value::Integer(*value))).collect();
+        let values = values
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), noregret::param::Value::Integer(*value)))
+            .collect();
         let mut table = Tickets::make(&values, 3).expect("its parameters can be had");
         let mut row = vec![];
         (0..count)

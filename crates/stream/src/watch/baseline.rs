@@ -6,8 +6,8 @@ use noregret::example::{Label, Target, Truth};
 use noregret::prediction::argmax;
 use serde::Serialize;
 
-use crate::run::{Outcome, Sink};
 use crate::run::score::Score;
+use crate::run::{Outcome, Sink};
 
 /// Fewer rounds than this say nothing of who is better.
 const ENOUGH: u64 = 100;
@@ -56,7 +56,8 @@ impl Baselines {
 
     /// They go on where [`Baselines::state`] was taken. `None` if these are no such numbers.
     pub fn from_state(state: &[f64]) -> Option<Self> {
-        let (&[last, rounds, total, commonest_errors, last_errors, loss], counts) = state.split_first_chunk()?;
+        let (&[last, rounds, total, commonest_errors, last_errors, loss], counts) =
+            state.split_first_chunk()?;
         let sensible = state[1..].iter().all(|number| number.is_finite() && *number >= 0.0);
         let last = if last < 0.0 { None } else { Some(last as usize) };
         if !sensible || last.is_some_and(|last| last >= counts.len()) {

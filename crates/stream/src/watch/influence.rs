@@ -142,8 +142,13 @@ mod tests {
     #[test]
     fn names_of_columns() {
         let fields: HashSet<&str> = ["said", "a=b", "at"].into();
-        let cases =
-            [("said~box came", "said"), ("a=b=c", "a=b"), ("at:hour=missing", "at"), ("x=1", "x"), ("u:v", "u:v")];
+        let cases = [
+            ("said~box came", "said"),
+            ("a=b=c", "a=b"),
+            ("at:hour=missing", "at"),
+            ("x=1", "x"),
+            ("u:v", "u:v"),
+        ];
         for (feature, column) in cases {
             assert_eq!(column_of(feature, &fields), column);
         }
@@ -164,7 +169,8 @@ mod tests {
             influence.rows.push(example);
         }
         let column = |name: &str, feature| Column { name: name.to_owned(), features: vec![feature] };
-        let found = influence.report(learner.as_ref(), Forecast::Probabilities, &[column("b", 2), column("a", 1)]);
+        let found =
+            influence.report(learner.as_ref(), Forecast::Probabilities, &[column("b", 2), column("a", 1)]);
         assert_eq!(found[0].0, "a");
         assert!(found[0].1 > 0.5 && found[1].1.abs() < 0.05, "{found:?}");
         assert!(Influence::new().report(learner.as_ref(), Forecast::Probabilities, &[]).is_empty());

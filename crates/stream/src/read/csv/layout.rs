@@ -124,14 +124,16 @@ pub(crate) fn infer(
     if let Some((at, more)) = repeated.split_first() {
         let others = if more.is_empty() { String::new() } else { format!(", and {} more so", more.len()) };
         let (name, number) = (shown(&names[*at]), at + 1);
-        let note = format!(
-            "the header has a name twice: column number {number} is called {name} here{others}"
-        );
+        let note =
+            format!("the header has a name twice: column number {number} is called {name} here{others}");
         notes.insert(0, note);
     }
     let header_rows = second.then_some(2);
     if second {
-        notes.insert(0, "the second line is no row either: it stands between the names and the numbers".to_owned());
+        notes.insert(
+            0,
+            "the second line is no row either: it stands between the names and the numbers".to_owned(),
+        );
     }
     Ok((CsvSchema { delimiter: char::from(delimiter), header, fields, numbers, header_rows }, notes))
 }
@@ -143,11 +145,13 @@ fn second_header(rows: &[ByteRecord]) -> bool {
         return false;
     };
     let numeric = |column: usize| {
-        let mut cells = rest.iter().filter_map(|row| row.get(column)).filter(|cell| !is_missing(cell)).peekable();
+        let mut cells =
+            rest.iter().filter_map(|row| row.get(column)).filter(|cell| !is_missing(cell)).peekable();
         cells.peek().is_some() && cells.all(is_number)
     };
     let mut columns = (0..second.len()).filter(|column| numeric(*column)).peekable();
-    columns.peek().is_some() && columns.all(|column| !is_number(&second[column]) && !is_missing(&second[column]))
+    columns.peek().is_some()
+        && columns.all(|column| !is_number(&second[column]) && !is_missing(&second[column]))
 }
 
 /// A delimiter that the csv format can have.
@@ -326,7 +330,10 @@ mod tests {
     fn the_column_that_was_meant() {
         let options = ReadOptions { label: Some("QUEUE".into()), ..ReadOptions::default() };
         let error = shape("text,queue\n1,2\n3,4\n", &options).unwrap_err();
-        assert_eq!(error, r#"has no column "QUEUE" (did you mean "queue"?); its columns are "text", "queue""#);
+        assert_eq!(
+            error,
+            r#"has no column "QUEUE" (did you mean "queue"?); its columns are "text", "queue""#
+        );
     }
 
     #[test]

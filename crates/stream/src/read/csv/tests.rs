@@ -107,13 +107,17 @@ fn a_cell_that_is_no_number_counts_as_missing() {
     assert_eq!(rows[1000..], expected);
     let notes = reader.odd_cells();
     assert_eq!(notes.len(), 1, "{notes:?}");
-    assert!(notes[0].starts_with("column \"a\": 2 cells are no numbers, the first \"x\" in line 1002"), "{notes:?}");
+    assert!(
+        notes[0].starts_with("column \"a\": 2 cells are no numbers, the first \"x\" in line 1002"),
+        "{notes:?}"
+    );
 }
 
 #[test]
 fn tables_of_text_are_read_as_they_were() {
     let row = |t: u32| {
-        let text = ["the parcel came late", "my card was charged twice", "please reset the password"][t as usize % 3];
+        let text = ["the parcel came late", "my card was charged twice", "please reset the password"]
+            [t as usize % 3];
         let amount = if t.is_multiple_of(4) { String::new() } else { format!("\"1,{t:03}.5\"") };
         format!("T-{t},2026-02-{:02} 10:00,{text} {t},{amount},{}\n", 1 + t % 28, t % 3)
     };
@@ -131,7 +135,11 @@ fn tables_of_text_are_read_as_they_were() {
     // A column less, and another order: the rest stays what it was.
     let mut reader = open("y,said,amount\n1,my card was charged twice 1,\"1,001.5\"\n", &saved).unwrap();
     let short = read(&mut *reader);
-    assert!(short[0].contains(" said~charged twice=") && short[0].contains("at:days=missing=1"), "{}", short[0]);
+    assert!(
+        short[0].contains(" said~charged twice=") && short[0].contains("at:days=missing=1"),
+        "{}",
+        short[0]
+    );
     let notes = reader.notes();
     assert!(notes.iter().any(|note| note.contains("no column \"at\"")), "{notes:?}");
 }

@@ -59,7 +59,10 @@ fn strip(cell: &[u8]) -> &[u8] {
 
 /// The first style, of those that are tried, in which most cells are numbers, and how many are; plain numbers are in each of
 /// them what they are.
-pub(crate) fn detect<'a>(cells: impl Iterator<Item = &'a [u8]> + Clone, comma_first: bool) -> (Option<Style>, usize) {
+pub(crate) fn detect<'a>(
+    cells: impl Iterator<Item = &'a [u8]> + Clone,
+    comma_first: bool,
+) -> (Option<Style>, usize) {
     let styles = match comma_first {
         true => [None, Some(Style::DecimalComma), Some(Style::Grouped)],
         false => [None, Some(Style::Grouped), Some(Style::DecimalComma)],

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use csv::ByteRecord;
 
 use super::{amount, text, time};
-use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
 use crate::read::error::shown;
+use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
 
 /// Fewer cells than this do not tell an identifier from names that happen to differ.
 const ENOUGH: usize = 50;
@@ -105,7 +105,8 @@ pub(crate) fn decide(
     notes.extend(about_rows(sample));
     notes.extend(leaks(sample, &fields));
     let rich = fields.iter().any(|field| {
-        matches!(field.role, CsvRole::Text | CsvRole::Time) || (field.role == CsvRole::Numeric && field.style.is_some())
+        matches!(field.role, CsvRole::Text | CsvRole::Time)
+            || (field.role == CsvRole::Numeric && field.style.is_some())
     });
     let count = fields.iter().map(|field| super::numbers_of(field).len() as u32).sum();
     let numbers = rich.then_some(count);
@@ -179,7 +180,9 @@ impl<'a> Look<'a> {
     fn style(&self, role: CsvRole) -> Option<Style> {
         match role {
             CsvRole::Numeric => self.numbers().0,
-            CsvRole::Time => Some(time::detect(self.texts())).filter(|(_, count)| *count > 0).map(|(style, _)| style),
+            CsvRole::Time => {
+                Some(time::detect(self.texts())).filter(|(_, count)| *count > 0).map(|(style, _)| style)
+            }
             _ => None,
         }
     }
@@ -251,7 +254,11 @@ impl<'a> Look<'a> {
             let share = 100.0 * self.missing as f64 / self.rows as f64;
             notes.push(format!("column {} is missing in {share:.0} % of {rows}", shown(name)));
         } else if self.missing == 0 && self.cells.iter().all(|cell| *cell == self.cells[0]) {
-            notes.push(format!("column {} is always {} in {rows}: it says nothing", shown(name), shown(self.cells[0])));
+            notes.push(format!(
+                "column {} is always {} in {rows}: it says nothing",
+                shown(name),
+                shown(self.cells[0])
+            ));
         }
     }
 }
@@ -278,7 +285,9 @@ fn about_rows(sample: &Sample<'_>) -> Vec<String> {
     let copies = count - sample.rows.iter().map(|row| row.as_slice()).collect::<HashSet<_>>().len();
     // Of few columns with few values each, equal rows are to be expected.
     if copies * 10 > count && sample.names.len() > 3 {
-        notes.push(format!("{copies} of {rows} are exact copies of earlier ones: they are learnt from as often as they come"));
+        notes.push(format!(
+            "{copies} of {rows} are exact copies of earlier ones: they are learnt from as often as they come"
+        ));
     }
     let labels = |label: usize| -> HashMap<&[u8], usize> {
         let mut counts = HashMap::new();
@@ -332,7 +341,11 @@ fn leaks(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn decided(header: &str, rows: impl Iterator<Item = String>, change: impl FnOnce(&mut ReadOptions)) -> Decided {
+    fn decided(
+        header: &str,
+        rows: impl Iterator<Item = String>,
+        change: impl FnOnce(&mut ReadOptions),
+    ) -> Decided {
         let names: Vec<String> = header.split(',').map(str::to_owned).collect();
         let rows: Vec<ByteRecord> =
             rows.map(|row| ByteRecord::from(row.split('|').collect::<Vec<_>>())).collect();
@@ -360,7 +373,12 @@ mod tests {
         let rows = || {
             (0..100).map(|t| {
                 let days = 1 + t % 28;
-                format!("T-{t}|2026-02-{days:02}|the box number {t} came late|{}|1,{t:03}.5|{}|{}", ["red", "blue"][t % 2], t * t, t % 3)
+                format!(
+                    "T-{t}|2026-02-{days:02}|the box number {t} came late|{}|1,{t:03}.5|{}|{}",
+                    ["red", "blue"][t % 2],
+                    t * t,
+                    t % 3
+                )
             })
         };
         let header = "ticket,when,said,colour,amount,size,label";
@@ -370,7 +388,11 @@ mod tests {
         let styles: Vec<_> = found.fields.iter().map(|field| field.style).collect();
         assert_eq!(styles[1..5], [Some(Style::Iso), None, None, Some(Style::Grouped)]);
         assert_eq!(found.numbers, Some(5 + 2));
-        assert!(found.notes.len() == 1 && found.notes[0].contains("\"ticket\" is left out"), "{:?}", found.notes);
+        assert!(
+            found.notes.len() == 1 && found.notes[0].contains("\"ticket\" is left out"),
+            "{:?}",
+            found.notes
+        );
         let asked = decided(header, rows(), |options| {
             options.categorical = vec!["ticket".into(), "said".into()];
             options.drop = vec!["when".into()];
@@ -408,7 +430,12 @@ mod tests {
         assert_eq!(found.notes.len(), 5, "{notes}");
         let many = decided("a,b,c,label", (0..200).map(|t| format!("1|2|{}|n{}", t % 2, t / 2)), |_| {});
         assert!(many.notes.iter().any(|note| note.contains("has 100 values")), "{:?}", many.notes);
-        let copies = decided("a,b,c,label", (0..200).map(|t| format!("{0}|{0}|3|{1}", t % 20, t % 2)), |_| {});
-        assert!(copies.notes.iter().any(|note| note.starts_with("180 of all 200 rows are exact")), "{:?}", copies.notes);
+        let copies =
+            decided("a,b,c,label", (0..200).map(|t| format!("{0}|{0}|3|{1}", t % 20, t % 2)), |_| {});
+        assert!(
+            copies.notes.iter().any(|note| note.starts_with("180 of all 200 rows are exact")),
+            "{:?}",
+            copies.notes
+        );
     }
 }

@@ -106,7 +106,9 @@ impl Words {
             if !self.text.is_empty() {
                 self.text.push(' ');
             }
-            if word.len() > 4 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b',') {
+            if word.len() > 4
+                && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b',')
+            {
                 self.text.push('#');
             } else {
                 self.text.extend(word.chars().flat_map(char::to_lowercase));
@@ -118,17 +120,26 @@ impl Words {
 
 /// Where a word, or two with a blank between them, belongs.
 fn bucket(text: &str) -> u32 {
-    if text.contains(' ') { (1 << WORD_BITS) + hash_name(text, PAIR_BITS) } else { hash_name(text, WORD_BITS) }
+    if text.contains(' ') {
+        (1 << WORD_BITS) + hash_name(text, PAIR_BITS)
+    } else {
+        hash_name(text, WORD_BITS)
+    }
 }
 
 /// Whether a piece of text is a word, a number or an emoji, not a mark or a blank.
 fn is_word(piece: &str) -> bool {
-    piece.chars().any(|c| c.is_alphanumeric() || matches!(c, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}'))
+    piece
+        .chars()
+        .any(|c| c.is_alphanumeric() || matches!(c, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}'))
 }
 
 /// How many words a cell has, numbers apart, counted up to `most`.
 pub(crate) fn count_words(cell: &str, most: usize) -> usize {
-    cell.split_word_bounds().filter(|piece| is_word(piece) && !piece.starts_with(|c: char| c.is_ascii_digit())).take(most).count()
+    cell.split_word_bounds()
+        .filter(|piece| is_word(piece) && !piece.starts_with(|c: char| c.is_ascii_digit()))
+        .take(most)
+        .count()
 }
 
 #[cfg(test)]
@@ -151,7 +162,14 @@ mod tests {
         names.sort();
         assert_eq!(
             names,
-            ["text~label", "text~refund", "text~refund refund", "text~refund the", "text~the", "text~the label"]
+            [
+                "text~label",
+                "text~refund",
+                "text~refund refund",
+                "text~refund the",
+                "text~the",
+                "text~the label"
+            ]
         );
         let square: f64 = row.values().iter().map(|value| value * value).sum();
         assert!((square - NORM * NORM).abs() < 1e-12, "{square}");

@@ -169,7 +169,8 @@ fn clock(text: &str) -> Option<f64> {
             return None;
         }
         hour = hour % 12 + if half.eq_ignore_ascii_case("pm") { 12 } else { 0 };
-    } else if !(half.is_empty() || half.starts_with(['Z', 'z', '+', '-']) || half.eq_ignore_ascii_case("UTC")) {
+    } else if !(half.is_empty() || half.starts_with(['Z', 'z', '+', '-']) || half.eq_ignore_ascii_case("UTC"))
+    {
         return None;
     }
     let fits = (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..61.0).contains(&second);
