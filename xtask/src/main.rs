@@ -6,6 +6,7 @@ mod bandit_tables;
 mod boosting;
 mod crates;
 mod docs;
+mod packages;
 mod python;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,8 @@ cargo xtask TASK
   python   the Python package alone: lints, a wheel in an environment of its own, its tests
   wheel    builds the Python package for users, into target/python/wheels
   crates   packs the crates as a registry gets them, and builds each from its package
+  packages builds what a release consists of, into target/packages: an archive with the program, manual pages and
+           completions; wheels for every Linux; a source distribution that builds without a network; checks each
   docs     builds the documentation site, into target/docs; dead links among its pages are errors
   results  runs the real data sets and writes results/real-data.md
            cargo xtask results [FOLDER]   (FOLDER: default ../shared/data)
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         }
         Some("wheel") => python::release(),
         Some("crates") => crates::check(),
+        Some("packages") => packages::build(),
         Some("docs") => docs::build(),
         Some("results") => results(args.next().unwrap_or_else(|| DATA.to_owned()).as_ref()),
         Some("bandit-tables") => bandit_tables::write(&args.collect::<Vec<_>>()),

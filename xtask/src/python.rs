@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{cargo, run};
+use crate::{cargo, packages, run};
 
 const PACKAGE: &str = "bindings/python";
-const MANIFEST: &str = "bindings/python/Cargo.toml";
+pub(crate) const MANIFEST: &str = "bindings/python/Cargo.toml";
 
 /// Builds and tests the package. Says so, and does nothing, where there is no Python or no package index.
 pub(crate) fn test() -> Result<(), String> {
@@ -17,7 +17,7 @@ pub(crate) fn test() -> Result<(), String> {
         );
         return Ok(());
     };
-    let Some(venv) = environment(&python)? else {
+    let Some(venv) = environment(&python, "test")? else {
         println!("skipped: the Python package, whose tests need packages that cannot be downloaded");
         return Ok(());
     };
@@ -29,6 +29,7 @@ pub(crate) fn test() -> Result<(), String> {
         ["clippy", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--", "-D", "warnings"];
     cargo(&lint, &interpreter)?;
     let wheel = wheel(&venv, &["--profile", "dev"])?;
+    packages::bare(&wheel)?;
     let install = ["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"];
     run(Command::new(&python).args(install).arg(wheel))?;
     let binary =
@@ -44,7 +45,7 @@ pub(crate) fn test() -> Result<(), String> {
 /// Builds the wheel that users install.
 pub(crate) fn release() -> Result<(), String> {
     let python = find().ok_or("there is no Python 3.10 or newer (PYTHON names one)")?;
-    let venv = environment(&python)?.ok_or("the packages that build a wheel cannot be downloaded")?;
+    let venv = environment(&python, "test")?.ok_or("the packages that build a wheel cannot be downloaded")?;
     println!("{}", wheel(&venv, &["--profile", "dist"])?.display());
     Ok(())
 }
@@ -66,11 +67,20 @@ pub(crate) fn find() -> Option<String> {
     named.into_iter().chain(["python3".to_owned(), "python".to_owned()]).find(works)
 }
 
-/// The virtual environment; made anew when what has to be in it changes. `None` if packages cannot be
-/// downloaded.
-fn environment(python: &str) -> Result<Option<PathBuf>, String> {
-    let venv = PathBuf::from("target/python/venv");
-    let stamp = Path::new("target/python/installed");
+/// Every supported version of Python on the path, the newest last.
+pub(crate) fn all() -> Vec<String> {
+    let works = |python: &String| {
+        let enough = "import ensurepip, venv";
+        Command::new(python).args(["-c", enough]).output().is_ok_and(|output| output.status.success())
+    };
+    (10..20).map(|minor| format!("python3.{minor}")).filter(works).collect()
+}
+
+/// The virtual environment with a group of `pyproject.toml`; made anew when what has to be in it changes. `None`
+/// if packages cannot be downloaded.
+pub(crate) fn environment(python: &str, group: &str) -> Result<Option<PathBuf>, String> {
+    let venv = PathBuf::from("target/python").join(group);
+    let stamp = &venv.join("installed");
     let project = std::fs::read_to_string(Path::new(PACKAGE).join("pyproject.toml"));
     let wanted = format!("{python}\n{}", project.map_err(|error| error.to_string())?);
     if std::fs::read_to_string(stamp).is_ok_and(|installed| installed == wanted) {
@@ -90,7 +100,7 @@ fn environment(python: &str) -> Result<Option<PathBuf>, String> {
     if run(pip().args(["--upgrade", "pip", "--retries", "1", "--timeout", "10"])).is_err() {
         return Ok(None);
     }
-    run(pip().arg("--group").arg(format!("{PACKAGE}/pyproject.toml:test")))?;
+    run(pip().arg("--group").arg(format!("{PACKAGE}/pyproject.toml:{group}")))?;
     std::fs::write(stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     Ok(Some(venv))
 }

@@ -16,7 +16,14 @@ PAGES = sorted(
     for path in SITE.rglob("*.md")
     if path.relative_to(SITE).parts[0] not in ("theory", "reference", "_build")
 )
-NEEDS = {"how-to/ray.md": ["ray.data", "ray.serve"], "how-to/new-classes.md": ["river"]}
+NEEDS = {
+    "how-to/ray.md": ["ray.data", "ray.serve"],
+    "how-to/new-classes.md": ["river"],
+    "tutorials/router.md": ["sklearn"],
+    "tutorials/sensors.md": ["ray"],
+}
+DATA = Path(os.environ.get("NOREGRET_SHARED", ROOT.parent / "shared")) / "data"
+NEEDS_DATA = {"tutorials/drift.md": "electricity.libsvm.gz"}
 
 pytestmark = needs_the_command_line
 
@@ -29,6 +36,10 @@ def shell_of(page):
 def test_page(page, tmp_path, monkeypatch):
     for module in NEEDS.get(page, []):
         pytest.importorskip(module)
+    if (needed := NEEDS_DATA.get(page)) is not None:
+        if not (DATA / needed).exists():
+            pytest.skip(f"{needed} is absent")
+        (tmp_path / "data").symlink_to(DATA.absolute())
     (tmp_path / "bin").mkdir()
     shutil.copy(BINARY, tmp_path / "bin" / "noregret")
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}

@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Data(SetsCommand),
     /// Write completions for a shell
     Completions(CompletionsArgs),
+    /// Write manual pages, one a command, into a folder
+    Manual(ManualArgs),
 }
 
 const COMPARE_EXAMPLES: &str = "\
@@ -225,4 +227,11 @@ pub(crate) struct FetchArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Arguments of `noregret manual`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ManualArgs {
+    /// The folder, which must be there; pages of the same names are replaced
+    pub(crate) folder: PathBuf,
 }

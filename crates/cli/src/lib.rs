@@ -81,5 +81,7 @@ fn execute(command: &Command) -> Result<(), Failure> {
             clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut script);
             std::io::stdout().write_all(&script).map_err(Failure::output)
         }
+        Command::Manual(args) => clap_mangen::generate_to(Cli::command(), &args.folder)
+            .map_err(|error| Failure::data(format!("{}: {error}", args.folder.display()))),
     }
 }

@@ -40,7 +40,7 @@ fn compare(reference: &str) {
                 largest_weight: None,
             });
         }
-        let ours = sums.estimates(0.95).estimates;
+        let ours = sums.estimates(0.95, 0.0).estimates;
         for (name, theirs) in &case.values {
             let ours = ours.iter().find(|one| one.estimator == name).expect("all four are made").value;
             assert!((ours - theirs).abs() < 1e-9, "{name}: {ours}, not {theirs}");

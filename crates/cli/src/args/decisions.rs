@@ -36,13 +36,13 @@ pub(crate) struct ReplayArgs {
 pub(crate) struct EvaluateArgs {
     /// The log: a file, as `noregret run --log` writes it, or of your own making
     pub(crate) log: String,
-    /// The policy: uniform, constant:LABEL, logged, or greedy (the logged distribution's best label) [default: the
-    /// log's own "evaluation"]
-    #[arg(long, value_name = "POLICY", conflicts_with = "model")]
-    pub(crate) policy: Option<String>,
-    /// A saved model as the policy: what it would play [default: none]
+    /// A policy: uniform (over the labels on offer), constant:LABEL, logged, or greedy (the logged distribution's
+    /// best label); may be given several times [default: the log's own "evaluation"]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Vec<String>,
+    /// A saved model as a policy: what it would play; may be given several times [default: none]
     #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<PathBuf>,
+    pub(crate) model: Vec<PathBuf>,
     /// Of the model, always the label with the best score
     #[arg(long, requires = "model")]
     pub(crate) greedy: bool,
@@ -59,9 +59,18 @@ pub(crate) struct EvaluateArgs {
     /// more than 64 features]
     #[arg(long, value_name = "NAME")]
     pub(crate) reward_learner: Option<String>,
-    /// Format: ndjson, parquet or vw [default: by the ending, or ndjson]
+    /// Format: ndjson, parquet or vw; csv with the columns below [default: by the ending, or ndjson]
     #[arg(long)]
     pub(crate) format: Option<Format>,
+    /// In the log of another program, CSV or NDJSON, the column or key of the label that was played [default: label]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) decision: Option<String>,
+    /// And the one of its probability [default: probability]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) probability: Option<String>,
+    /// And the one of what it earned [default: reward]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) reward: Option<String>,
     /// What to do with a line that is no decision: fail, skip, or skip at most N
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
     pub(crate) on_bad_row: BadRows,

@@ -3,9 +3,13 @@
 use std::io::Write;
 
 use noregret::registry;
+use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::evaluate::reward_model::reward_learner;
-use noregret_stream::evaluate::{EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, evaluate};
+use noregret_stream::evaluate::{
+    Compared, EvaluateError, EvaluateOptions, Evaluation, MakeLearner, Policy, compare,
+};
+use noregret_stream::{Columns, Format};
 
 use crate::args::EvaluateArgs;
 use crate::choices::Missing;
@@ -15,12 +19,12 @@ use crate::open::read_frozen;
 
 /// Evaluates the log.
 pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
-    let (mut policy, name) = policy(args)?;
-    let columns = match &policy {
-        Policy::Model { model, .. } => Some(model.schema.columns.clone()),
-        _ => None,
+    let (names, mut policies): (Vec<String>, Vec<Policy>) = policies(args)?.into_iter().unzip();
+    let keys = keys(args);
+    let open = |columns: Option<&Columns>| match &keys {
+        None => Logged::open(&args.log, args.format, columns),
+        Some(keys) => Logged::open_foreign(&args.log, args.format, keys, columns),
     };
-    let open = || Logged::open(&args.log, args.format, columns.as_ref());
     let named = args.reward_learner.as_deref();
     let entry = named.filter(|name| *name != "none").map(registry::find).transpose()?;
     let make: MakeLearner<'_> = &|problem| reward_learner(entry, problem);
@@ -32,49 +36,142 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
         pending: args.pending,
     };
     let make = (named != Some("none")).then_some(make);
-    let evaluation = evaluate(&open, &mut policy, make, &options).map_err(|error| match error {
-        EvaluateError::Read(error) => Failure::reading(error),
-        EvaluateError::Param(error) => error.into(),
-        EvaluateError::NoFile => Failure::usage(format!("{}: {error}", data_name(&args.log))),
-        error => Failure::data(format!("{}: {error}", data_name(&args.log))),
+    let compared = compare(&open, &mut policies, make, &options).map_err(|(at, error)| {
+        let log = data_name(&args.log);
+        match error {
+            EvaluateError::Read(error) => Failure::reading(error),
+            EvaluateError::Param(error) => error.into(),
+            EvaluateError::NoFile => Failure::usage(format!("{log}: {error}")),
+            error if names.len() > 1 => Failure::data(format!("{log}: {}: {error}", names[at])),
+            error => Failure::data(format!("{log}: {error}")),
+        }
     })?;
-    note_bad_rows(evaluation.bad_rows, evaluation.first_bad_row.as_deref());
+    let first = &compared.evaluations[0];
+    note_bad_rows(first.bad_rows, first.first_bad_row.as_deref());
     if args.json {
-        let mut value = serde_json::to_value(&evaluation).expect("plain numbers");
-        value["type"] = "evaluation".into();
-        value["policy"] = name.into();
-        value["confidence"] = args.confidence.into();
-        return writeln!(std::io::stdout().lock(), "{value}").map_err(Failure::output);
+        return write_json(&compared, &names, args.confidence).map_err(Failure::output);
     }
-    print(&evaluation, &name, args.confidence).map_err(Failure::output)?;
-    for warning in &evaluation.warnings {
-        note(format_args!("noregret: {warning}"));
+    match &compared.evaluations[..] {
+        [one] => print(one, &names[0], args.confidence),
+        _ => print_table(&compared, &names, args.confidence),
+    }
+    .map_err(Failure::output)?;
+    for (evaluation, name) in compared.evaluations.iter().zip(&names) {
+        let who = if names.len() > 1 { format!("{name}: ") } else { String::new() };
+        for warning in &evaluation.warnings {
+            note(format_args!("noregret: {who}{warning}"));
+        }
     }
     Ok(())
 }
 
-/// The policy, and what it is called.
-fn policy(args: &EvaluateArgs) -> Result<(Policy, String), Failure> {
-    if let Some(path) = &args.model {
+/// What the columns are called, if the log is another program's.
+fn keys(args: &EvaluateArgs) -> Option<Keys> {
+    let given = [&args.decision, &args.probability, &args.reward];
+    let csv = args.format.or_else(|| Format::from_file_name(&args.log)) == Some(Format::Csv);
+    if !csv && given.iter().all(|key| key.is_none()) {
+        return None;
+    }
+    let ours = Keys::default();
+    let or = |key: &Option<String>, ours: String| key.clone().unwrap_or(ours);
+    Some(Keys {
+        decision: or(&args.decision, ours.decision),
+        probability: or(&args.probability, ours.probability),
+        reward: or(&args.reward, ours.reward),
+    })
+}
+
+/// The policies in the order of their options, named ones first, and what they are called.
+fn policies(args: &EvaluateArgs) -> Result<Vec<(String, Policy)>, Failure> {
+    let mut policies = Vec::new();
+    for name in &args.policy {
+        let policy = name.parse().map_err(|what| Failure::usage(format!("--policy {name}: {what}")))?;
+        policies.push((name.clone(), policy));
+    }
+    for path in &args.model {
         let (model, _) = read_frozen(path)?;
         let policy = Policy::of_model(model, args.greedy)
             .map_err(|what| Failure::usage(format!("--model: {what}")))?;
         let greedy = if args.greedy { ", greedily" } else { "" };
-        let name = format!("{}{greedy}", path.display());
-        return Ok((policy, name));
+        policies.push((format!("{}{greedy}", path.display()), policy));
     }
-    let name = args.policy.clone().unwrap_or_else(|| "as the log gives it".to_owned());
-    let policy = match &args.policy {
-        None => Policy::Given,
-        Some(name) => name.parse().map_err(|what| Failure::usage(format!("--policy {name}: {what}")))?,
-    };
-    Ok((policy, name))
+    if policies.is_empty() {
+        policies.push(("as the log gives it".to_owned(), Policy::Given));
+    }
+    Ok(policies)
+}
+
+/// One object a policy, and behind them one a difference.
+fn write_json(compared: &Compared, names: &[String], confidence: f64) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for (evaluation, name) in compared.evaluations.iter().zip(names) {
+        let mut value = serde_json::to_value(evaluation).expect("plain numbers");
+        value["type"] = "evaluation".into();
+        value["policy"] = name.as_str().into();
+        value["confidence"] = confidence.into();
+        writeln!(out, "{value}")?;
+    }
+    for (difference, name) in compared.differences.iter().zip(&names[1..]) {
+        let mut value = serde_json::to_value(difference).expect("plain numbers");
+        value["type"] = "difference".into();
+        value["policy"] = name.as_str().into();
+        value["against"] = names[0].as_str().into();
+        value["confidence"] = confidence.into();
+        value["verdict"] = difference.verdict(confidence).into();
+        writeln!(out, "{value}")?;
+    }
+    Ok(())
+}
+
+/// Several policies: a line each, with the difference to the first.
+fn print_table(compared: &Compared, names: &[String], confidence: f64) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let first = &compared.evaluations[0];
+    let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+    let estimator = first.estimates.estimates.last().map_or("ips", |last| last.estimator);
+    writeln!(
+        out,
+        "{:<wide$}  {:>8}  {:<18}  against {}",
+        "policy",
+        "reward",
+        short_percent(confidence),
+        names[0]
+    )?;
+    for (at, (evaluation, name)) in compared.evaluations.iter().zip(names).enumerate() {
+        let estimates = &evaluation.estimates.estimates;
+        let best = estimates.iter().find(|one| one.estimator == estimator).unwrap_or(&estimates[0]);
+        let [low, high] = best.normal;
+        let interval = format!("[{low:.4}, {high:.4}]");
+        let verdict = at.checked_sub(1).map(|at| compared.differences[at].verdict(confidence));
+        let line =
+            format!("{name:<wide$}  {:>8.4}  {interval:<18}  {}", best.value, verdict.unwrap_or_default());
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    let (rounds, decisions) = (first.estimates.rounds, first.decisions);
+    writeln!(
+        out,
+        "\nby {estimator}, on {rounds} of {decisions} decisions; they earned {:.4} +- {:.4}",
+        first.logged_reward, first.logged_reward_standard_error
+    )?;
+    assumption(first).map_or(Ok(()), |what| writeln!(out, "{what}"))
+}
+
+/// What intervals of a log assume whose policy learnt meanwhile.
+fn assumption(evaluation: &Evaluation) -> Option<String> {
+    let learner = evaluation.learnt_meanwhile.as_ref()?;
+    Some(format!(
+        "intervals take rounds as independent; {learner} learnt meanwhile, so they hold for long logs only"
+    ))
+}
+
+fn short_percent(confidence: f64) -> String {
+    format!("{} %", short(100.0 * confidence))
 }
 
 fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let estimates = &evaluation.estimates;
-    let percent = short(100.0 * confidence);
+    let percent = short_percent(confidence);
     writeln!(out, "{:<22} {policy}", "policy")?;
     writeln!(out, "{:<22} {} of {} decisions", "evaluated on", estimates.rounds, evaluation.decisions)?;
     writeln!(
@@ -97,8 +194,8 @@ fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Res
         "\n{:<8} {:>9}  {:<22} {}",
         "",
         "reward",
-        format!("{percent} % normal"),
-        format_args!("{percent} % {bernstein}")
+        format!("{percent} normal"),
+        format_args!("{percent} {bernstein}")
     )?;
     let interval = |[low, high]: [f64; 2]| format!("[{low:.5}, {high:.5}]");
     for estimate in &estimates.estimates {
@@ -111,5 +208,5 @@ fn print(evaluation: &Evaluation, policy: &str, confidence: f64) -> std::io::Res
         );
         writeln!(out, "{}", row.trim_end())?;
     }
-    Ok(())
+    assumption(evaluation).map_or(Ok(()), |what| writeln!(out, "\n{what}"))
 }

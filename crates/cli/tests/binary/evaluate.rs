@@ -238,3 +238,103 @@ fn bad_logs_are_refused_with_their_line() {
     let printed = folder.run("evaluate log --policy uniform").succeeded().stdout;
     assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");
 }
+
+/// The differences are of the same rounds: near the truth, and surer than the two estimates are.
+#[test]
+fn several_policies_are_compared_round_by_round() {
+    let folder = logged("");
+    folder.run("run a.svm --quiet --learner ogd --save other").succeeded();
+    let command = "evaluate log.ndjson --policy uniform --policy constant:c1 --model other";
+    let values = folder.run(&format!("{command} --json")).succeeded().objects();
+    let kinds: Vec<&str> = values.iter().map(|value| value["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["evaluation", "evaluation", "evaluation", "difference", "difference"]);
+    let alone = evaluated(&folder, "log.ndjson --model other");
+    assert_eq!(values[2]["estimates"], alone["estimates"], "company changes nothing");
+    for (difference, at) in [(&values[3], 1), (&values[4], 2)] {
+        let value = |at: usize| number(&estimate(&values[at], "dr")["value"]);
+        assert!((number(&difference["value"]) - (value(at) - value(0))).abs() < 1e-12, "{difference}");
+        assert_eq!(difference["against"], "uniform");
+    }
+    let verdict = values[4]["verdict"].as_str().unwrap();
+    assert!(verdict.starts_with("better by 0."), "{verdict}");
+    let text = folder.run(command).succeeded().stdout;
+    assert!(text.contains("against uniform") && text.contains(verdict), "{text}");
+    assert!(text.contains("banditron learnt meanwhile"), "{text}");
+}
+
+/// Articles come and go, three on offer in a round: policies live among these.
+#[test]
+fn labels_that_come_and_go() {
+    let (mut log, mut state, mut sum, mut of_five) = (String::new(), 7_u64, 0.0, Vec::new());
+    let mut uniform = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let earns = |article: usize| 0.1 + 0.04 * article as f64;
+    let rounds = 4000;
+    for round in 0..rounds {
+        let first = round * 18 / rounds;
+        let on_offer = [first, first + 1, first + 2];
+        let p = [0.5, 0.3, 0.2];
+        let drawn = uniform();
+        let at = usize::from(drawn > 0.5) + usize::from(drawn > 0.8);
+        let reward = u8::from(uniform() < earns(on_offer[at]));
+        sum += on_offer.iter().map(|article| earns(*article) / 3.0).sum::<f64>() / rounds as f64;
+        of_five.extend(on_offer.contains(&5).then_some(earns(5)));
+        let named: Vec<String> = on_offer.iter().zip(p).map(|(a, p)| format!("\"a{a}\": {p}")).collect();
+        log += &format!(
+            "{{\"id\": {round}, \"x\": {{}}, \"label\": \"a{}\", \"p\": {{{}}}, \"reward\": {reward}}}\n",
+            on_offer[at],
+            named.join(", ")
+        );
+    }
+    let folder = Folder::with("log.ndjson", log);
+    let near = |value: &Value, truth: f64| {
+        for name in ["ips", "snips", "dr"] {
+            let one = estimate(value, name);
+            let off = (number(&one["value"]) - truth).abs();
+            assert!(off < 4.0 * number(&one["standard_error"]), "{name}: {one}, truth {truth}");
+        }
+        assert_eq!(value.get("uncovered").map(number), Some(0.0), "{value}");
+    };
+    near(&evaluated(&folder, "log.ndjson --policy uniform"), sum);
+    let five = evaluated(&folder, "log.ndjson --policy constant:a5");
+    near(&five, earns(5));
+    assert_eq!(five["not_offered"].as_u64(), Some((rounds - of_five.len()) as u64));
+    folder.write(
+        "bad.ndjson",
+        "{\"id\": 1, \"label\": \"b\", \"probability\": 1, \"labels\": [\"a\"], \"reward\": 1}\n",
+    );
+    folder
+        .run("evaluate bad.ndjson --policy uniform")
+        .failed(2, "bad.ndjson:1: the label \"b\" was played, and was not on offer");
+}
+
+/// The same decisions under other names, in CSV and in NDJSON.
+#[test]
+fn columns_of_a_foreign_log() {
+    let (mut ours, mut table, mut objects) =
+        (String::new(), "age;chosen;prob;click\n".to_owned(), String::new());
+    for round in 0..60 {
+        let (age, label, reward) = (round % 7, ["a", "b"][round % 2], u8::from(round % 3 == 0));
+        let p = [0.25, 0.75][round % 2];
+        ours += &format!(
+            "{{\"id\": {round}, \"x\": {{\"age\": {age}}}, \"label\": \"{label}\", \"probability\": {p}, \"reward\": {reward}}}\n"
+        );
+        table += &format!("{age};{label};{p};{reward}\n");
+        objects +=
+            &format!("{{\"age\": {age}, \"chosen\": \"{label}\", \"prob\": {p}, \"click\": {reward}}}\n");
+    }
+    let folder = Folder::with("ours.ndjson", ours);
+    folder.write("table.csv", table);
+    folder.write("objects.ndjson", objects);
+    let want = evaluated(&folder, "ours.ndjson --policy uniform");
+    let names = "--decision chosen --probability prob --reward click";
+    for log in ["table.csv", "objects.ndjson"] {
+        let value = evaluated(&folder, &format!("{log} --policy uniform {names}"));
+        assert_eq!(value["estimates"], want["estimates"], "{log}");
+    }
+    folder
+        .run("evaluate table.csv --policy uniform")
+        .failed(2, "table.csv:1: the header names no column \"label\"");
+}

@@ -98,3 +98,16 @@ fn completions_for_the_usual_shells() {
         }
     }
 }
+
+#[test]
+fn a_manual_page_for_every_command() {
+    let folder = Folder::new();
+    folder.run("manual .").succeeded();
+    let pages = folder.names();
+    for command in commands(&folder) {
+        assert!(pages.contains(&format!("noregret-{command}.1")), "{command}: {pages:?}");
+    }
+    let page = String::from_utf8(folder.read("noregret-run.1")).expect("text");
+    assert!(page.contains(".TH") && page.contains("\\-\\-label"), "{page}");
+    folder.run("manual not/there").failed(2, "not/there: No such file or directory (os error 2)");
+}

@@ -225,8 +225,8 @@ fn reward(correct: Option<bool>, reward: Option<f64>) -> Result<Option<f64>, Str
 }
 
 fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecision, String> {
-    let id = line.id.ok_or("a decision without an id; every decision needs its own")?.text();
-    let name = line.label.expect("it is what makes a line a decision").label(row)?;
+    let id = line.id.as_ref().ok_or("a decision without an id; every decision needs its own")?.text();
+    let name = line.label.as_ref().expect("it is what makes a line a decision").label(row)?;
     row.clear();
     for list in [&line.p, &line.evaluation, &line.estimates] {
         if let Some(ListOrMap::List(list)) = list {
@@ -234,6 +234,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         }
     }
     let played = class(&name, &mut known.labels, line.learner.as_ref())?;
+    let offered = offered(&line, played, known, row)?;
     let distribution = by_class("p", line.p, known)?;
     let probability = match (line.probability, distribution.get(played as usize)) {
         (Some(probability), None) if distribution.is_empty() => probability,
@@ -272,11 +273,36 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         label: played,
         probability,
         distribution,
+        offered,
         reward: reward(line.correct, line.reward)?,
         own: line.learner,
         evaluation,
         estimates,
     })
+}
+
+/// The labels on offer: those of the learner's own part, or of `labels`, or those that an object `p` names. None are
+/// given where all are.
+fn offered(line: &Line, played: u32, known: &mut Known, row: &mut Row) -> Result<Vec<u32>, String> {
+    let mut offered = match (&line.learner, &line.labels, &line.p) {
+        (Some(own), _, _) if !own.offered.is_empty() => own.offered.clone(),
+        (_, Some(names), _) => {
+            let labels = names.iter().map(|name| Ok(known.labels.intern(&name.label(row)?).0));
+            labels.collect::<Result<Vec<_>, String>>()?
+        }
+        (_, None, Some(ListOrMap::Map(pairs))) => {
+            pairs.iter().map(|(name, _)| known.labels.intern(name).0).collect()
+        }
+        _ => return Ok(Vec::new()),
+    };
+    row.clear();
+    offered.sort_unstable();
+    offered.dedup();
+    if offered.binary_search(&played).is_err() {
+        let name = known.labels.name(noregret::example::Label(played));
+        return Err(format!("the label {} was played, and was not on offer", shown(&*name)));
+    }
+    Ok(offered)
 }
 
 /// The class called `name`. The learner's own number decides where it is given: a class may be played before its name is

@@ -2,6 +2,7 @@
 //! `action:cost:probability`.
 
 use crate::decisions::event::{Event, LoggedDecision};
+use crate::decisions::foreign::Keys;
 use crate::decisions::reader::LogReader;
 use crate::encode::labels::Labels;
 use crate::evaluate::off_policy::check_weight;
@@ -67,6 +68,32 @@ impl Logged {
                 )),
             )),
         }
+    }
+
+    /// Opens what another program logged, in CSV or NDJSON, with columns called `keys`. Features are those of
+    /// `columns`, if given.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is in another format.
+    pub fn open_foreign(
+        path: &str,
+        format: Option<Format>,
+        keys: &Keys,
+        columns: Option<&Columns>,
+    ) -> Result<Self, ReadError> {
+        let log = match format.or_else(|| Format::from_file_name(path)).unwrap_or(Format::Ndjson) {
+            format @ (Format::Csv | Format::Ndjson) => {
+                LogReader::open_foreign(path, keys.clone(), format == Format::Csv)?
+            }
+            other => {
+                let what = format!("is {other}, whose columns cannot be named; csv or ndjson was needed");
+                return Err(ReadError::new(path, 0, ReadErrorKind::Layout(what)));
+            }
+        };
+        Ok(Self::Log(Box::new(match columns {
+            Some(columns) => log.with_columns(columns.clone()),
+            None => log,
+        })))
     }
 
     /// Whether the file can be read twice.
@@ -153,6 +180,7 @@ impl Logged {
             label,
             probability,
             distribution: Vec::new(),
+            offered: Vec::new(),
             reward: Some(0.0 - cost),
             own: None,
             evaluation: Vec::new(),

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::decisions::event::Event;
+use crate::decisions::foreign::{Foreign, Keys};
 use crate::decisions::line::{Known, parse};
 use crate::encode::labels::Labels;
 use crate::read::columns::{ColumnMap, Columns, Names};
@@ -29,6 +30,8 @@ pub struct LogReader {
     first: bool,
     /// What was dropped at its end, if it was cut off.
     torn: Option<String>,
+    /// What makes lines of another program's log ours.
+    foreign: Option<Foreign>,
 }
 
 /// Whether compressed data end in the middle.
@@ -70,7 +73,17 @@ impl LogReader {
     fn over(source: Lines) -> Self {
         let columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let known = Known { labels: Labels::default(), columns, ordered: false, own_columns: false };
-        Self { source, known, first: true, torn: None }
+        Self { source, known, first: true, torn: None, foreign: None }
+    }
+
+    /// Opens decisions that another program logged with columns called `keys`: a `table` in CSV with a header, or
+    /// objects of JSON.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn open_foreign(path: &str, keys: Keys, table: bool) -> Result<Self, ReadError> {
+        let log = Self::over(Lines::Text(Source::open(path, &Stop::default())?));
+        Ok(Self { foreign: Some(Foreign::new(keys, table)), ..log })
     }
 
     /// Features are those of `columns`; what it does not know is dropped and counted.
@@ -140,6 +153,7 @@ impl LogReader {
     pub fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
         loop {
             row.clear();
+            let number = self.line() + 1;
             let line = match &mut self.source {
                 Lines::Text(source) => match source.next_line() {
                     Ok(line) => line.map(Line::text),
@@ -162,7 +176,13 @@ impl LogReader {
                 continue;
             }
             let first = std::mem::replace(&mut self.first, false);
-            let parsed = parse(line, first, &mut self.known, row);
+            let parsed = match &mut self.foreign {
+                None => parse(line, first, &mut self.known, row),
+                Some(foreign) => foreign.translate(line, number).and_then(|line| match line {
+                    Some(line) => parse(line, first, &mut self.known, row),
+                    None => Ok(None),
+                }),
+            };
             let unfinished =
                 parsed.is_err() && serde_json::from_slice::<Value>(line).is_err_and(|error| error.is_eof());
             row.line = self.line();

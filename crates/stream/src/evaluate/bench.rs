@@ -19,7 +19,8 @@ pub(super) struct Waiting {
     example: Example,
     label: usize,
     probability: f64,
-    evaluation: Vec<f64>,
+    /// `None`: the policy does not apply, since the label that it always plays was not on offer.
+    evaluation: Option<Vec<f64>>,
     estimates: Option<Vec<f64>>,
     support: Option<Support>,
 }
@@ -30,6 +31,10 @@ pub(super) struct Bench<'a> {
     pub(super) options: &'a EvaluateOptions,
     pub(super) tally: Tally,
     pub(super) room: (Prediction, Decision),
+    /// Rounds to which the policy did not apply.
+    pub(super) not_offered: u64,
+    /// A term for each round in the order of the rewards; not a number where the policy did not apply.
+    pub(super) terms: Vec<f64>,
 }
 
 impl Bench<'_> {
@@ -58,7 +63,12 @@ impl Bench<'_> {
         }
         let distributed = !logged.is_empty();
         logged.resize(self.labels.len(), 0.0);
-        let evaluation = self.evaluation(policy, &example, &logged, distributed, taken.evaluation)?;
+        let offered: Vec<usize> = match taken.offered.len() {
+            0 => (0..self.labels.len()).collect(),
+            _ => taken.offered.iter().map(|label| *label as usize).collect(),
+        };
+        let evaluation =
+            self.evaluation(policy, &example, &logged, distributed, &offered, taken.evaluation)?;
         let estimates = match (taken.estimates.len(), model) {
             (0, None) => None,
             (0, Some(model)) => {
@@ -75,30 +85,42 @@ impl Bench<'_> {
             example,
             label: taken.label as usize,
             probability: taken.probability,
-            support: distributed.then(|| Support::of(&evaluation, &logged)),
+            support: evaluation.as_ref().filter(|_| distributed).map(|own| Support::of(own, &logged)),
             evaluation,
             estimates,
         })
     }
 
-    /// The distribution that the policy would have played.
+    /// The distribution that the policy would have played, among the labels that were on offer. `None` if it plays
+    /// one label only, which was not.
     fn evaluation(
         &mut self,
         policy: &Policy,
         example: &Example,
         logged: &[f64],
         distributed: bool,
+        offered: &[usize],
         mut given: Vec<f64>,
-    ) -> Result<Vec<f64>, String> {
+    ) -> Result<Option<Vec<f64>>, String> {
         let count = self.labels.len();
         let one = |label: usize| {
             let mut distribution = vec![0.0; count];
             distribution[label] = 1.0;
             distribution
         };
-        Ok(match policy {
-            Policy::Uniform => vec![1.0 / count as f64; count],
-            Policy::Constant(label) => one(self.labels.find(label).expect("checked before").index()),
+        Ok(Some(match policy {
+            Policy::Uniform => {
+                let mut distribution = vec![0.0; count];
+                offered.iter().for_each(|label| distribution[*label] = 1.0 / offered.len() as f64);
+                distribution
+            }
+            Policy::Constant(label) => {
+                let label = self.labels.find(label).expect("checked before").index();
+                if !offered.contains(&label) {
+                    return Ok(None);
+                }
+                one(label)
+            }
             Policy::Logged | Policy::Greedy if !distributed => {
                 return Err("the decision has no distribution \"p\", which the policy is made of".to_owned());
             }
@@ -119,41 +141,72 @@ impl Bench<'_> {
                 if !at.is_finite() {
                     return Err("the model's scores are not finite".to_owned());
                 }
+                // By the log's numbers, labels that are not on offer left out.
+                let names = &model.encoder.labels;
+                let known = |class: usize| self.labels.find(&names.name(Label::from(class)));
                 let mut distribution = vec![0.0; count];
-                let mut give = |class: usize, p: f64| -> Result<(), String> {
-                    let name = model.encoder.labels.name(Label::from(class));
-                    match self.labels.find(&name) {
-                        Some(label) => distribution[label.index()] += p,
-                        None if p > 0.0 => {
-                            return Err(format!("the model plays its class {name}, which has no name yet"));
-                        }
-                        None => {}
-                    }
-                    Ok(())
-                };
                 if *greedy || model.predictor.about().forecast != Forecast::RandomisedLabel {
-                    give(argmax(&at.scores), 1.0)?;
+                    let best = |best: Option<(usize, f64)>, (class, score): (usize, &f64)| match (
+                        best,
+                        known(class),
+                    ) {
+                        (Some((_, most)), _) if *score <= most => best,
+                        (_, Some(label)) if offered.contains(&label.index()) => Some((label.index(), *score)),
+                        _ => best,
+                    };
+                    match at.scores.iter().enumerate().fold(None, best) {
+                        Some((label, _)) => distribution[label] = 1.0,
+                        None => return Ok(None),
+                    }
                 } else {
-                    for (class, p) in at.probabilities.iter().enumerate() {
-                        give(class, *p)?;
+                    for (class, p) in at.probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+                        match known(class) {
+                            Some(label) if offered.contains(&label.index()) => {
+                                distribution[label.index()] += p
+                            }
+                            Some(_) => {}
+                            None => {
+                                let name = names.name(Label::from(class));
+                                return Err(format!(
+                                    "the model plays its class {name}, which has no name yet"
+                                ));
+                            }
+                        }
+                    }
+                    let total: f64 = distribution.iter().sum();
+                    if total <= 0.0 {
+                        return Ok(None);
+                    }
+                    if offered.len() < count {
+                        distribution.iter_mut().for_each(|p| *p /= total);
                     }
                 }
                 distribution
             }
-        })
+        }))
     }
 
     /// The reward of a decision has come.
     pub(super) fn settle(&mut self, waiting: Waiting, reward: f64, model: Option<&mut RewardModel>) {
-        let round = Round {
-            label: waiting.label,
-            reward,
-            probability: waiting.probability,
-            evaluation: &waiting.evaluation,
-            estimates: waiting.estimates.as_deref(),
-            largest_weight: waiting.support.map(|support| support.largest_weight),
+        let term = match &waiting.evaluation {
+            Some(evaluation) => {
+                let round = Round {
+                    label: waiting.label,
+                    reward,
+                    probability: waiting.probability,
+                    evaluation,
+                    estimates: waiting.estimates.as_deref(),
+                    largest_weight: waiting.support.map(|support| support.largest_weight),
+                };
+                let term = self.tally.add(&round, waiting.support);
+                term.robust.unwrap_or(term.ips)
+            }
+            None => {
+                self.not_offered += 1;
+                f64::NAN
+            }
         };
-        self.tally.add(&round, waiting.support);
+        self.terms.push(term);
         if let Some(model) = model {
             model.learn(waiting.example.features(), waiting.label, reward);
         }

@@ -3,6 +3,7 @@
 
 mod arrays;
 mod bench;
+mod differences;
 pub mod off_policy;
 mod passes;
 mod question;
@@ -10,5 +11,6 @@ pub mod reward_model;
 mod tally;
 
 pub use arrays::LoggedArrays;
+pub use differences::{Compared, Difference, compare};
 pub use passes::{EvaluateError, MakeLearner, evaluate};
 pub use question::{EvaluateOptions, Evaluation, Policy};

@@ -89,6 +89,15 @@ pub struct Estimate {
     pub bernstein: Option<[f64; 2]>,
 }
 
+/// What one round adds to the means: paired differences of policies are taken of these.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    /// $w_t r_t$.
+    pub ips: f64,
+    /// $\sum_a \pi_t(a) q_t(a) + w_t (r_t - q_t(a_t))$, if the round has estimates.
+    pub robust: Option<f64>,
+}
+
 /// All estimates, and how far the weights can be trusted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimates {
@@ -131,11 +140,11 @@ impl OffPolicy {
         }
     }
 
-    /// Adds a round.
+    /// Adds a round, and returns its terms.
     ///
     /// # Panics
     /// If the lists are shorter than the label is large: a programmer error.
-    pub fn add(&mut self, round: &Round<'_>) {
+    pub fn add(&mut self, round: &Round<'_>) -> Term {
         let full = round.evaluation[round.label] / round.probability;
         let (weight, reward) = (full.min(self.clip), round.reward);
         self.clipped += u64::from(full > self.clip);
@@ -151,13 +160,16 @@ impl OffPolicy {
             *sum += term;
         }
         self.widen(reward);
-        if let Some(q) = round.estimates {
+        let robust = round.estimates.map(|q| {
             let direct: f64 = round.evaluation.iter().zip(q).map(|(p, q)| p * q).sum();
+            let robust = direct + weight * (reward - q[round.label]);
             self.direct.add(direct);
-            self.robust.add(direct + weight * (reward - q[round.label]));
+            self.robust.add(robust);
             q.iter().for_each(|q| self.widen(*q));
             self.estimated += 1;
-        }
+            robust
+        });
+        Term { ips: weight * reward, robust }
     }
 
     fn widen(&mut self, value: f64) {
@@ -170,7 +182,12 @@ impl OffPolicy {
     }
 
     /// The estimates, with intervals of `confidence` in (0, 1).
-    pub fn estimates(&self, confidence: f64) -> Estimates {
+    ///
+    /// `uncovered` in [0, 1] is the share of the policy's probability on labels that could not be played. Nothing
+    /// is known of what these earn but its range $[l, h]$, so intervals are widened by what the share $u$ can make of
+    /// it: `ips` by $[u l, u h]$, `snips` is scaled by $1 - u$ first, `dr` by $u (h - l)$ to both sides. Those of
+    /// `dm` take its estimates for true everywhere, and stay.
+    pub fn estimates(&self, confidence: f64, uncovered: f64) -> Estimates {
         let miss = 1.0 - confidence;
         let quantile = normal_quantile(1.0 - 0.5 * miss);
         let interval = |value: f64, half: f64| [value - half, value + half];
@@ -192,6 +209,17 @@ impl OffPolicy {
         if self.estimated == self.rounds() && self.estimated > 0 {
             estimates.push(of_mean("dm", &self.direct, None));
             estimates.push(of_mean("dr", &self.robust, Some((1.0 + 2.0 * self.possible) * (high - low))));
+        }
+        for estimate in estimates.iter_mut().filter(|_| uncovered > 0.0) {
+            let (scale, below, above) = match estimate.estimator {
+                "ips" => (1.0, uncovered * low, uncovered * high),
+                "snips" => (1.0 - uncovered, uncovered * low, uncovered * high),
+                "dr" => (1.0, -uncovered * (high - low), uncovered * (high - low)),
+                _ => continue,
+            };
+            for [from, to] in std::iter::once(&mut estimate.normal).chain(&mut estimate.bernstein) {
+                (*from, *to) = (scale * *from + below, scale * *to + above);
+            }
         }
         let total = self.weights.value() * self.weights.count();
         Estimates {
@@ -225,7 +253,7 @@ impl OffPolicy {
 
 /// The standard normal distribution's quantile at `p` in (0, 1), to nine digits: Acklam's rational approximation. Of the crates
 /// that the project keeps, none has it.
-fn normal_quantile(p: f64) -> f64 {
+pub(super) fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969683028665376e1,
         2.209460984245205e2,
@@ -300,7 +328,7 @@ mod tests {
                 largest_weight,
             });
         }
-        let report = sums.estimates(0.95);
+        let report = sums.estimates(0.95, 0.0);
         let values: Vec<f64> = report.estimates.iter().map(|estimate| estimate.value).collect();
         for (value, want) in values.iter().zip([1.0, 0.8, 0.45, 0.8]) {
             assert!((value - want).abs() < 1e-15, "{values:?}");
@@ -317,8 +345,32 @@ mod tests {
             estimates: None,
             largest_weight: None,
         });
-        let report = clipped.estimates(0.95);
+        let report = clipped.estimates(0.95, 0.0);
         assert_eq!((report.clipped, report.estimates.len(), report.estimates[0].value), (1, 2, 1.0));
+    }
+
+    /// A label that the log never played earns anything from 0 to 1: the intervals hold both ends.
+    #[test]
+    fn what_the_log_cannot_cover_widens_the_intervals() {
+        let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
+        for _ in 0..10_000 {
+            let (estimates, largest_weight) = (Some(&[0.5, 0.0][..]), Some(0.6));
+            sums.add(&Round {
+                label: 0,
+                reward: 0.5,
+                probability: 1.0,
+                evaluation: &[0.6, 0.4],
+                estimates,
+                largest_weight,
+            });
+        }
+        let report = sums.estimates(0.95, 0.4);
+        for (estimate, [low, high]) in
+            report.estimates.iter().zip([[0.3, 0.7], [0.3, 0.7], [0.3, 0.3], [-0.1, 0.7]])
+        {
+            let [from, to] = estimate.normal;
+            assert!((from - low).abs() < 1e-9 && (to - high).abs() < 1e-9, "{estimate:?}");
+        }
     }
 
     /// Over many logs of a known truth, the estimators centre on it, and the intervals hold it as often as they say.
@@ -345,7 +397,7 @@ mod tests {
                     largest_weight: Some(3.0),
                 });
             }
-            for (at, estimate) in sums.estimates(0.9).estimates.iter().enumerate() {
+            for (at, estimate) in sums.estimates(0.9, 0.0).estimates.iter().enumerate() {
                 let holds = |[low, high]: [f64; 2]| u32::from((low..=high).contains(&value));
                 held[at][0] += holds(estimate.normal);
                 held[at][1] += estimate.bernstein.map_or(0, holds);

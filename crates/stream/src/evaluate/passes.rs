@@ -106,6 +106,16 @@ pub fn evaluate(
     make: Option<MakeLearner<'_>>,
     options: &EvaluateOptions,
 ) -> Result<Evaluation, EvaluateError> {
+    with_terms(open, policy, make, options).map(|(evaluation, _)| evaluation)
+}
+
+/// [`evaluate`], with the term of every answered round.
+pub(super) fn with_terms(
+    open: &dyn Fn() -> Result<Logged, ReadError>,
+    policy: &mut Policy,
+    make: Option<MakeLearner<'_>>,
+    options: &EvaluateOptions,
+) -> Result<(Evaluation, Vec<f64>), EvaluateError> {
     let mut log = open()?;
     if !log.is_file() {
         return Err(EvaluateError::NoFile);
@@ -139,6 +149,8 @@ pub fn evaluate(
         options,
         tally: Tally::new(options.clip, facts.whole),
         room: (Prediction::default(), Decision::default()),
+        not_offered: 0,
+        terms: Vec::new(),
     };
     if let Policy::Model { model, .. } = policy {
         bench.room.0 = model.predictor.prediction();
@@ -146,12 +158,16 @@ pub fn evaluate(
     let mut pending = Pending::<Waiting>::new(options.pending);
     let mut seen = HashSet::new();
     let (mut row, mut decisions, mut missing, mut bad, mut first_bad) = (Row::new(), 0, 0, 0, None);
+    let mut learnt_meanwhile = None;
     let mut log = open()?;
     loop {
         let event = log.next(&mut row);
         let done = event.and_then(|event| match event {
             None => Ok(false),
-            Some(Event::Header(_)) => Ok(true),
+            Some(Event::Header(header)) => {
+                learnt_meanwhile = Some(header.learner.clone());
+                Ok(true)
+            }
             Some(Event::Decision(taken)) => {
                 let mut hash = DefaultHasher::new();
                 taken.id.hash(&mut hash);
@@ -210,8 +226,23 @@ pub fn evaluate(
         let warning = format!("{missing} of {decisions} decisions were never answered and {what}");
         evaluation.warnings.push(warning);
     }
+    let not_offered = bench.not_offered;
+    if not_offered > 0 {
+        let warning =
+            format!("in {not_offered} rounds none of the policy's labels was on offer; they are left out");
+        evaluation.warnings.push(warning);
+    }
     evaluation.warnings.extend(log.torn().map(str::to_owned));
-    Ok(Evaluation { decisions, missing, bad_rows: bad, first_bad_row: first_bad, ..evaluation })
+    let whole = Evaluation {
+        decisions,
+        missing,
+        not_offered,
+        learnt_meanwhile,
+        bad_rows: bad,
+        first_bad_row: first_bad,
+        ..evaluation
+    };
+    Ok((whole, bench.terms))
 }
 
 /// What turns the log's rows into examples where no model does.

@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use super::off_policy::Estimates;
 use crate::encode::examples::BadRows;
+use crate::read::columns::Columns;
 use crate::save::Frozen;
 
 /// The policy that is evaluated.
 pub enum Policy {
-    /// Every label of the log with equal probability.
+    /// Every label on offer with equal probability.
     Uniform,
-    /// Always this label.
+    /// Always this label; rounds in which it was not on offer are left out.
     Constant(String),
     /// The one that took the decisions.
     Logged,
@@ -20,7 +21,7 @@ pub enum Policy {
     Greedy,
     /// The distribution that every line gives as `evaluation`.
     Given,
-    /// A saved model as it plays; if `greedy`, always the label with its best score.
+    /// A saved model as it plays, among the labels on offer; if `greedy`, always the one with its best score.
     Model {
         /// The model.
         model: Box<Frozen>,
@@ -57,6 +58,14 @@ impl Policy {
         }
         Ok(Policy::Model { model: Box::new(model), greedy })
     }
+
+    /// The columns that rows must have, if it matters to the policy.
+    pub fn columns(&self) -> Option<&Columns> {
+        match self {
+            Policy::Model { model, .. } => Some(&model.schema.columns),
+            _ => None,
+        }
+    }
 }
 
 /// How a log is evaluated.
@@ -81,6 +90,13 @@ pub struct Evaluation {
     pub decisions: u64,
     /// Decisions that were never answered.
     pub missing: u64,
+    /// Rounds that were left out, since none of the labels that the policy plays was on offer.
+    pub not_offered: u64,
+    /// The learner that took the decisions and learnt meanwhile, as far as the log says. Rounds are then not
+    /// independent, as the intervals take them to be: the normal ones hold as the log grows if the policy settles
+    /// (Hadad et al. 2021), the Bernstein ones are no theorem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learnt_meanwhile: Option<String>,
     /// Lines that were passed over.
     pub bad_rows: u64,
     /// What was wrong with the first of them.

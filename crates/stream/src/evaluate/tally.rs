@@ -1,7 +1,7 @@
 //! What logged rounds add up to, and what is suspicious about them.
 
 use super::question::Evaluation;
-use crate::evaluate::off_policy::{Estimates, OffPolicy, Round};
+use crate::evaluate::off_policy::{Estimates, OffPolicy, Round, Term};
 use crate::mean::Mean;
 
 /// What a logged distribution says of a round beyond the probability of the label that was played.
@@ -51,8 +51,8 @@ impl Tally {
         self.sums.rounds()
     }
 
-    pub(super) fn add(&mut self, round: &Round<'_>, support: Option<Support>) {
-        self.sums.add(round);
+    pub(super) fn add(&mut self, round: &Round<'_>, support: Option<Support>) -> Term {
+        let term = self.sums.add(round);
         self.rewards.add(round.reward);
         match (&mut self.uncovered, support) {
             (Some(mean), Some(support)) => mean.add(support.uncovered),
@@ -61,16 +61,19 @@ impl Tally {
         if let Some(support) = support {
             self.logged_weights.add(1.0 / (round.probability * support.labels as f64));
         }
+        term
     }
 
     /// The estimates, with intervals of `confidence`, for rounds that were all answered.
     pub(super) fn evaluation(&self, confidence: f64, labels: usize) -> Evaluation {
-        let estimates = self.sums.estimates(confidence);
         let uncovered = self.uncovered.map(|mean| mean.value());
+        let estimates = self.sums.estimates(confidence, uncovered.unwrap_or(0.0));
         let warnings = self.warnings(&estimates, uncovered);
         Evaluation {
             decisions: self.rounds(),
             missing: 0,
+            not_offered: 0,
+            learnt_meanwhile: None,
             bad_rows: 0,
             first_bad_row: None,
             labels,
@@ -101,7 +104,7 @@ impl Tally {
         }
         if let Some(share) = uncovered.filter(|share| *share > 1e-9) {
             warnings.push(format!(
-                "{:.2} % of the policy's probability is on labels that the log could not have played: ips takes them for worthless, dr for what is estimated",
+                "{:.2} % of the policy's probability is on labels that the log could not have played: ips takes them for worthless, dr for what is estimated, and the intervals hold whatever they earn",
                 100.0 * share
             ));
         }

@@ -1,0 +1,181 @@
+//! Decisions that another program logged, a line each, in CSV or as objects of JSON: their columns get our names.
+
+use serde_json::{Map, Number, Value};
+
+use crate::read::error::shown;
+
+/// What the columns of a foreign log are called. All others but `id` and `x` are features.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keys {
+    /// The label that was played.
+    pub decision: String,
+    /// The probability with which it was played, in (0, 1].
+    pub probability: String,
+    /// What it earned: a number, or true and false. Where it is absent, nothing was heard of the decision.
+    pub reward: String,
+}
+
+/// A log's own.
+impl Default for Keys {
+    fn default() -> Self {
+        let [decision, probability, reward] = ["label", "probability", "reward"].map(str::to_owned);
+        Self { decision, probability, reward }
+    }
+}
+
+/// How the lines of a foreign log are taken apart.
+pub(super) struct Foreign {
+    keys: Keys,
+    /// Of CSV: the delimiter, and the names of the header, once it was read.
+    table: Option<(u8, Vec<String>)>,
+    /// The line that stands for the one last read.
+    line: Vec<u8>,
+}
+
+impl Foreign {
+    /// Of a table with a header, or of objects.
+    pub(super) fn new(keys: Keys, table: bool) -> Self {
+        Self { keys, table: table.then(|| (b',', Vec::new())), line: Vec::new() }
+    }
+
+    /// The line of a decision log that says the same as `line`, the `number`th. `None`: it was the header.
+    pub(super) fn translate(&mut self, line: &[u8], number: u64) -> Result<Option<&[u8]>, String> {
+        let mut object = match &mut self.table {
+            None => serde_json::from_slice(line).map_err(|error| format!("is no object of JSON: {error}"))?,
+            Some((delimiter, names)) => {
+                if names.is_empty() {
+                    *delimiter = delimiter_of(line);
+                }
+                let cells = cells(line, *delimiter)?;
+                if names.is_empty() {
+                    for key in [&self.keys.decision, &self.keys.probability] {
+                        if !cells.contains(key) {
+                            return Err(format!("the header names no column {}", shown(&**key)));
+                        }
+                    }
+                    *names = cells;
+                    return Ok(None);
+                }
+                if cells.len() != names.len() {
+                    return Err(format!("has {} cells, and the header {}", cells.len(), names.len()));
+                }
+                names.iter().cloned().zip(cells.into_iter().map(value)).collect()
+            }
+        };
+        let ours = self.rename(&mut object, number)?;
+        self.line = serde_json::to_vec(&ours).map_err(|error| error.to_string())?;
+        Ok(Some(&self.line))
+    }
+
+    fn rename(&self, object: &mut Map<String, Value>, number: u64) -> Result<Map<String, Value>, String> {
+        let mut ours = Map::new();
+        let mut take = |key: &str| object.remove(key).filter(|value| !value.is_null());
+        let absent = |key: &str| format!("has no {}", shown(key));
+        let Keys { decision, probability, reward } = &self.keys;
+        ours.insert("label".into(), take(decision).ok_or_else(|| absent(decision))?);
+        ours.insert("probability".into(), take(probability).ok_or_else(|| absent(probability))?);
+        match take(reward) {
+            Some(Value::Bool(right)) => drop(ours.insert("correct".into(), right.into())),
+            Some(value) => drop(ours.insert("reward".into(), value)),
+            None => {}
+        }
+        ours.insert("id".into(), take("id").unwrap_or_else(|| format!("line {number}").into()));
+        let x = match take("x") {
+            Some(x) => x,
+            None => {
+                let mut x = Map::new();
+                for (name, value) in std::mem::take(object) {
+                    flatten(name, value, &mut x);
+                }
+                x.into()
+            }
+        };
+        ours.insert("x".into(), x);
+        Ok(ours)
+    }
+}
+
+/// Nested objects by their path, lists by their members; what is absent is left out.
+fn flatten(name: String, value: Value, into: &mut Map<String, Value>) {
+    match value {
+        Value::Null => {}
+        Value::Object(inner) => {
+            for (key, value) in inner {
+                flatten(format!("{name}.{key}"), value, into);
+            }
+        }
+        Value::Array(members) => {
+            for member in members {
+                match member {
+                    Value::String(text) => drop(into.insert(format!("{name}={text}"), 1.into())),
+                    other => flatten(name.clone(), other, into),
+                }
+            }
+        }
+        value => drop(into.insert(name, value)),
+    }
+}
+
+/// A number where the cell is one, nothing where it is empty, else text.
+fn value(cell: String) -> Value {
+    let trimmed = cell.trim();
+    if trimmed.is_empty() {
+        return Value::Null;
+    }
+    match trimmed.parse::<f64>().ok().and_then(Number::from_f64) {
+        Some(number) => number.into(),
+        None => cell.into(),
+    }
+}
+
+/// The usual delimiter that a header has most of.
+fn delimiter_of(header: &[u8]) -> u8 {
+    let count = |delimiter: &u8| header.iter().filter(|byte| *byte == delimiter).count();
+    // The last one of equals is the comma.
+    [b'|', b';', b'\t', b','].into_iter().max_by_key(count).unwrap_or(b',')
+}
+
+fn cells(line: &[u8], delimiter: u8) -> Result<Vec<String>, String> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter).from_reader(line);
+    let record = reader.records().next().transpose().map_err(|error| error.to_string())?;
+    Ok(record.map_or_else(Vec::new, |record| record.iter().map(str::to_owned).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> Keys {
+        let [decision, probability, reward] = ["chosen", "prob", "click"].map(str::to_owned);
+        Keys { decision, probability, reward }
+    }
+
+    fn text(line: Option<&[u8]>) -> String {
+        String::from_utf8(line.expect("a decision").to_vec()).expect("text")
+    }
+
+    #[test]
+    fn a_table_by_hand() {
+        let mut foreign = Foreign::new(keys(), true);
+        assert!(foreign.translate(b"age;city;chosen;prob;click", 1).expect("a header").is_none());
+        let line = text(foreign.translate(b"31;\"Bad; Ischl\";b;0.25;1", 2).expect("a decision"));
+        let want = r#"{"label":"b","probability":0.25,"reward":1.0,"id":"line 2","x":{"age":31.0,"city":"Bad; Ischl"}}"#;
+        assert_eq!(line, want);
+        let line = text(foreign.translate(b";;b;0.25;", 3).expect("a decision"));
+        assert_eq!(line, r#"{"label":"b","probability":0.25,"id":"line 3","x":{}}"#);
+        assert_eq!(foreign.translate(b"1;2", 4).expect_err("too short"), "has 2 cells, and the header 5");
+        let fault = Foreign::new(keys(), true).translate(b"a,b", 1).expect_err("no column").to_owned();
+        assert_eq!(fault, "the header names no column \"chosen\"");
+    }
+
+    #[test]
+    fn nested_objects_by_their_path() {
+        let mut foreign = Foreign::new(keys(), false);
+        let line =
+            br#"{"user": {"age": 31, "tags": ["a", "b"]}, "chosen": 2, "prob": 0.5, "click": true, "id": 9}"#;
+        let line = text(foreign.translate(line, 1).expect("a decision"));
+        let want = r#"{"label":2,"probability":0.5,"correct":true,"id":9,"x":{"user.age":31,"user.tags=a":1,"user.tags=b":1}}"#;
+        assert_eq!(line, want);
+        assert_eq!(foreign.translate(b"{}", 2).expect_err("empty"), "has no \"chosen\"");
+    }
+}

@@ -1,0 +1,121 @@
+//! Several policies on one log: what each would have earned, and how much more than the first of them, round by round.
+
+use serde::Serialize;
+
+use super::passes::{EvaluateError, MakeLearner, with_terms};
+use super::question::{EvaluateOptions, Evaluation, Policy};
+use crate::decisions::logged::Logged;
+use crate::evaluate::off_policy::normal_quantile;
+use crate::mean::Mean;
+use crate::read::columns::Columns;
+use crate::read::error::ReadError;
+
+/// Policies side by side.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// One for each policy, in their order.
+    pub evaluations: Vec<Evaluation>,
+    /// One for each policy but the first.
+    pub differences: Vec<Difference>,
+}
+
+/// How much more a policy would have earned than the first one.
+///
+/// Both are estimated on the same rounds, so that what is hard about a round cancels: the interval is that of the
+/// mean of the rounds' differences, and much narrower than those of the two estimates.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// `dr` where rewards were estimated, else `ips`.
+    pub estimator: &'static str,
+    /// Rounds to which both policies apply.
+    pub rounds: u64,
+    /// The mean difference of reward; positive: more than the first.
+    pub value: f64,
+    /// Of the value.
+    pub standard_error: f64,
+    /// The normal interval.
+    pub normal: [f64; 2],
+}
+
+impl Difference {
+    /// Of terms of the same rounds; those that are not a number are left out.
+    pub(super) fn of(terms: &[f64], first: &[f64], estimator: &'static str, confidence: f64) -> Self {
+        let mut mean = Mean::default();
+        let pairs = terms.iter().zip(first).map(|(term, first)| term - first);
+        pairs.filter(|difference| !difference.is_nan()).for_each(|difference| mean.add(difference));
+        let half = normal_quantile(0.5 + 0.5 * confidence) * mean.standard_error();
+        Self {
+            estimator,
+            rounds: mean.count() as u64,
+            value: mean.value(),
+            standard_error: mean.standard_error(),
+            normal: [mean.value() - half, mean.value() + half],
+        }
+    }
+
+    /// What the log says, in words: better, worse, or not to be told.
+    pub fn verdict(&self, confidence: f64) -> String {
+        let [low, high] = self.normal;
+        let percent = 100.0 * confidence;
+        let range = |from: f64, to: f64| format!("{percent} % between {from:.4} and {to:.4}");
+        if self.rounds < 2 {
+            "no two rounds to which both policies apply".to_owned()
+        } else if low == 0.0 && high == 0.0 {
+            "the same in every round".to_owned()
+        } else if low > 0.0 {
+            format!("better by {:.4}, {}", self.value, range(low, high))
+        } else if high < 0.0 {
+            format!("worse by {:.4}, {}", -self.value, range(-high, -low))
+        } else {
+            format!("the log cannot say: {}", range(low, high))
+        }
+    }
+}
+
+/// Evaluates every one of `policies` on the log, which `open` opens with a model's columns, if the policy is one. See
+/// [`evaluate`](super::evaluate()).
+///
+/// # Errors
+/// What cannot be read, or is no decision; with the number of the policy at which it came up.
+pub fn compare(
+    open: &dyn Fn(Option<&Columns>) -> Result<Logged, ReadError>,
+    policies: &mut [Policy],
+    make: Option<MakeLearner<'_>>,
+    options: &EvaluateOptions,
+) -> Result<Compared, (usize, EvaluateError)> {
+    let mut compared = Compared { evaluations: Vec::new(), differences: Vec::new() };
+    let mut first = Vec::new();
+    for (at, policy) in policies.iter_mut().enumerate() {
+        let columns = policy.columns().cloned();
+        let opened = || open(columns.as_ref());
+        let (evaluation, terms) = with_terms(&opened, policy, make, options).map_err(|error| (at, error))?;
+        if at == 0 {
+            first = terms;
+        } else {
+            let robust = evaluation.estimates.estimates.len() > 2;
+            let estimator = if robust { "dr" } else { "ips" };
+            compared.differences.push(Difference::of(&terms, &first, estimator, options.confidence));
+        }
+        compared.evaluations.push(evaluation);
+    }
+    Ok(compared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Differences 1, 2 and 3, of mean 2 and variance 1, a pair without a term left out: 2 ± 1.96/√3.
+    #[test]
+    fn three_pairs_by_hand() {
+        let difference = Difference::of(&[2.0, 4.0, f64::NAN, 6.0], &[1.0, 2.0, 5.0, 3.0], "ips", 0.95);
+        assert_eq!((difference.rounds, difference.value), (3, 2.0));
+        let half = 1.959963985 / 3.0_f64.sqrt();
+        assert!((difference.normal[0] - (2.0 - half)).abs() < 1e-8, "{difference:?}");
+        assert_eq!(difference.verdict(0.95), "better by 2.0000, 95 % between 0.8684 and 3.1316");
+        let same = Difference::of(&[1.0, 1.0], &[1.0, 1.0], "ips", 0.95);
+        assert_eq!(same.verdict(0.95), "the same in every round");
+        let open = Difference::of(&[1.0, 0.0, 1.0], &[0.0, 1.0, 0.0], "ips", 0.9);
+        assert!(open.verdict(0.9).starts_with("the log cannot say: 90 % between -"), "{open:?}");
+    }
+}

@@ -1,0 +1,279 @@
+//! What a release consists of, into `target/packages`: an archive of the program, wheels, and a source distribution
+//! that builds without a network; each is checked as whoever receives it would find it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::python::{self, MANIFEST, absolute, program};
+use crate::{PARQUET, cargo, run};
+
+const FOLDER: &str = "target/packages";
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+const MUSL: &str = "x86_64-unknown-linux-musl";
+/// The largest wheel, in bytes: what `pip install` has to download before anything works.
+const LARGEST_WHEEL: u64 = 12_000_000;
+/// From an empty environment to the first result: the promise of the first page, a download of NumPy included.
+const FIRST_RESULT: Duration = Duration::from_secs(30);
+/// Crates of platforms that a source distribution for Unix never compiles. Cargo wants each to be there, so a
+/// stub of each stays.
+const FOREIGN: [&str; 8] =
+    ["windows", "winapi", "wasm-bindgen", "web-sys", "js-sys", "wasi", "wit-", "core-foundation"];
+
+/// Builds all packages and checks them.
+pub(crate) fn build() -> Result<(), String> {
+    fresh(Path::new(FOLDER))?;
+    let python = python::find().ok_or("there is no Python 3.10 or newer (PYTHON names one)")?;
+    let venv = python::environment(&python, "release")?
+        .ok_or("the packages that build a wheel cannot be downloaded")?;
+    archive()?;
+    let wheel = wheels(&venv)?;
+    bare(&wheel)?;
+    source(&venv)?;
+    for file in files(Path::new(FOLDER))? {
+        let bytes = std::fs::metadata(&file).map_err(|error| at(&file, error))?.len();
+        println!("{:>9.2} MB  {}", bytes as f64 / 1e6, file.display());
+    }
+    Ok(())
+}
+
+/// The program, its manual pages and completions, and the licences.
+fn archive() -> Result<(), String> {
+    cargo(
+        &["build", "--profile", "dist", "--quiet", "--package", "noregret-cli", PARQUET, "--target", TARGET],
+        &[],
+    )?;
+    let binary = PathBuf::from(format!("target/{TARGET}/dist/noregret"));
+    let name = format!("noregret-{}-{TARGET}", version()?);
+    let folder = Path::new(FOLDER).join(&name);
+    let (manual, completions) = (folder.join("man/man1"), folder.join("completions"));
+    for folder in [&manual, &completions] {
+        std::fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
+    }
+    run(Command::new(&binary).arg("manual").arg(&manual))?;
+    for (shell, file) in [("bash", "noregret.bash"), ("zsh", "_noregret"), ("fish", "noregret.fish")] {
+        let script = Command::new(&binary).args(["completions", shell]).output();
+        let script = script.map_err(|error| at(&binary, error))?;
+        let path = completions.join(file);
+        std::fs::write(&path, script.stdout).map_err(|error| at(&path, error))?;
+    }
+    for file in [
+        &binary,
+        Path::new("README.md"),
+        Path::new("CHANGELOG.md"),
+        Path::new("LICENSE-MIT"),
+        Path::new("LICENSE-APACHE"),
+    ] {
+        let to = folder.join(file.file_name().unwrap_or_default());
+        std::fs::copy(file, &to).map_err(|error| at(file, error))?;
+    }
+    pack(&name)
+}
+
+/// A folder of `target/packages` becomes an archive of its name.
+fn pack(name: &str) -> Result<(), String> {
+    run(Command::new("tar").current_dir(FOLDER).arg("czf").arg(format!("{name}.tar.gz")).arg(name))?;
+    let folder = Path::new(FOLDER).join(name);
+    std::fs::remove_dir_all(&folder).map_err(|error| at(&folder, error))
+}
+
+/// Wheels for Linux with glibc, and with musl where this toolchain has its standard library. Zig's linker knows
+/// the symbols of old versions of glibc, so that no old system is needed to build for one.
+fn wheels(venv: &Path) -> Result<PathBuf, String> {
+    let maturin = absolute(&program(venv, "maturin"))?;
+    let python = absolute(&program(venv, "python"))?;
+    // Maturin looks for `python-zig` and `ziglang` in the environment that is on the path.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let bin = PathBuf::from(&python).parent().map(Path::to_path_buf).unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path)));
+    let path = path.map_err(|error| error.to_string())?;
+    let build = |target: &str, platform: &str| {
+        run(Command::new(&maturin)
+            .args(["build", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--zig"])
+            .args(["--profile", "dist", "--target", target, "--compatibility", platform, "--out", FOLDER])
+            .env("PATH", &path)
+            .env("PYO3_PYTHON", &python))
+    };
+    build(TARGET, "manylinux2014")?;
+    let standard = Command::new("rustc").args(["--print", "target-libdir", "--target", MUSL]).output();
+    let standard = standard.map_err(|error| format!("rustc: {error}"))?;
+    if Path::new(String::from_utf8_lossy(&standard.stdout).trim()).is_dir() {
+        build(MUSL, "musllinux_1_2")?;
+    } else {
+        println!(
+            "skipped: the wheel for musl, whose standard library this toolchain lacks (rustup target add {MUSL})"
+        );
+    }
+    let wheels: Vec<PathBuf> = files(Path::new(FOLDER))?
+        .into_iter()
+        .filter(|file| file.extension() == Some(OsStr::new("whl")))
+        .collect();
+    for wheel in &wheels {
+        run(Command::new(program(venv, "auditwheel")).arg("show").arg(wheel))?;
+        run(Command::new(program(venv, "twine")).args(["check", "--strict"]).arg(wheel))?;
+        let bytes = std::fs::metadata(wheel).map_err(|error| at(wheel, error))?.len();
+        if bytes >= LARGEST_WHEEL {
+            return Err(format!("{}: {bytes} bytes, at most {LARGEST_WHEEL} were promised", wheel.display()));
+        }
+    }
+    let glibc = wheels.into_iter().find(|wheel| wheel.to_string_lossy().contains("manylinux"));
+    glibc.ok_or_else(|| "maturin made no wheel".to_owned())
+}
+
+/// Installs a wheel into an empty environment of every supported Python at hand, and runs the first example in it:
+/// the program and the package.
+pub(crate) fn bare(wheel: &Path) -> Result<(), String> {
+    let wheel = absolute(wheel)?;
+    let mut tried = 0;
+    for python in python::all() {
+        let venv = Path::new("target/python/bare").join(&python);
+        if venv.exists() {
+            std::fs::remove_dir_all(&venv).map_err(|error| at(&venv, error))?;
+        }
+        run(Command::new(&python).args(["-m", "venv"]).arg(&venv))?;
+        let start = Instant::now();
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(Command::new(program(&venv, "python")).args(pip).arg(&wheel))?;
+        run(Command::new(program(&venv, "noregret")).args(["demo", "--quiet"]).current_dir(&venv))?;
+        let first = start.elapsed();
+        run(Command::new(program(&venv, "python")).args(["-c", FIRST_PROGRAM]).current_dir(&venv))?;
+        println!("{python}: {:.1} s from an empty environment to the first result", first.as_secs_f64());
+        if first > FIRST_RESULT {
+            return Err(format!("{python}: the first result took {first:?}, {FIRST_RESULT:?} were promised"));
+        }
+        tried += 1;
+    }
+    if tried == 0 { Err("no Python 3.10 or newer on the path".to_owned()) } else { Ok(()) }
+}
+
+const FIRST_PROGRAM: &str = "\
+import numpy, noregret
+x = numpy.random.default_rng(0).normal(size=(200, 3))
+y = (x[:, 0] > 0).astype(int)
+learner = noregret.Learner('folklore', classes=2, features=3)
+run = learner.run(x, y)
+assert run.error_rate < 0.2, run.error_rate
+";
+
+/// The source distribution with every crate inside, built once without a network.
+fn source(venv: &Path) -> Result<(), String> {
+    let folder = Path::new(FOLDER).join("source");
+    let maturin = absolute(&program(venv, "maturin"))?;
+    run(Command::new(maturin).args(["sdist", "--manifest-path", MANIFEST, "--out"]).arg(&folder))?;
+    let name = format!("noregret-{}", version()?);
+    run(Command::new("tar").current_dir(FOLDER).arg("xzf").arg(format!("source/{name}.tar.gz")))?;
+    std::fs::remove_dir_all(&folder).map_err(|error| at(&folder, error))?;
+    let unpacked = Path::new(FOLDER).join(&name);
+    let manifest = unpacked.join(MANIFEST);
+    let vendor = Command::new("cargo")
+        .args(["vendor", "--quiet", "--locked", "--manifest-path"])
+        .arg(&manifest)
+        .arg(unpacked.join("vendor"))
+        .output()
+        .map_err(|error| format!("cargo vendor: {error}"))?;
+    if !vendor.status.success() {
+        return Err(format!("cargo vendor: {}", String::from_utf8_lossy(&vendor.stderr)));
+    }
+    let dependencies = unpacked.join("vendor");
+    for package in files(&dependencies)? {
+        let name = package.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if FOREIGN.iter().any(|foreign| name.starts_with(foreign)) {
+            stub(&package)?;
+        }
+    }
+    let settings = unpacked.join(".cargo");
+    std::fs::create_dir_all(&settings).map_err(|error| at(&settings, error))?;
+    let replaced =
+        "[source.crates-io]\nreplace-with = \"vendored\"\n\n[source.vendored]\ndirectory = \"vendor\"\n";
+    std::fs::write(settings.join("config.toml"), replaced).map_err(|error| at(&settings, error))?;
+    pack(&name)?;
+    let packed = absolute(&Path::new(FOLDER).join(format!("{name}.tar.gz")))?;
+    run(Command::new(program(venv, "twine")).args(["check", "--strict", &packed]))?;
+    // An empty home of Cargo's and no network: whatever is missing in the archive is missed here.
+    let home = absolute(Path::new("target/python/empty-cargo-home"))?;
+    fresh(Path::new(&home))?;
+    let python = absolute(&program(venv, "python"))?;
+    run(Command::new(&python)
+        .args(["-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"])
+        .args(["--wheel-dir", "target/python/from-source", &packed])
+        .env("CARGO_HOME", home)
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("PYO3_PYTHON", &python)
+        .env("MATURIN_PEP517_ARGS", "--profile dev"))
+}
+
+/// Leaves of a vendored crate what Cargo reads to resolve versions.
+fn stub(package: &Path) -> Result<(), String> {
+    for file in files(package)? {
+        let removed = match file.file_name().and_then(OsStr::to_str) {
+            Some("Cargo.toml" | ".cargo-checksum.json") => Ok(()),
+            _ if file.is_dir() => std::fs::remove_dir_all(&file),
+            _ => std::fs::remove_file(&file),
+        };
+        removed.map_err(|error| at(&file, error))?;
+    }
+    let library = package.join("src/lib.rs");
+    std::fs::create_dir_all(package.join("src")).map_err(|error| at(&library, error))?;
+    std::fs::write(&library, "").map_err(|error| at(&library, error))?;
+    let sums = package.join(".cargo-checksum.json");
+    let text = std::fs::read_to_string(&sums).map_err(|error| at(&sums, error))?;
+    let mut value: serde_json::Value = serde_json::from_str(&text).map_err(|error| at(&sums, error))?;
+    value["files"] = serde_json::json!({});
+    std::fs::write(&sums, value.to_string()).map_err(|error| at(&sums, error))
+}
+
+/// The version of the workspace, from which all others follow.
+fn version() -> Result<String, String> {
+    let manifest =
+        std::fs::read_to_string("Cargo.toml").map_err(|error| at(Path::new("Cargo.toml"), error))?;
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = "));
+    Ok(line.ok_or("Cargo.toml has no version")?.trim_matches('"').to_owned())
+}
+
+/// An empty folder.
+fn fresh(folder: &Path) -> Result<(), String> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(|error| at(folder, error))?;
+    }
+    std::fs::create_dir_all(folder).map_err(|error| at(folder, error))
+}
+
+/// What is in a folder, in order.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| at(folder, error))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn at(path: &Path, error: impl std::fmt::Display) -> String {
+    format!("{}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// One version everywhere: whoever makes a release changes it in the places that this test names.
+    #[test]
+    fn one_version() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let read = |file: &str| std::fs::read_to_string(root.join(file)).expect(file);
+        let version = env!("CARGO_PKG_VERSION");
+        let places = [
+            ("Cargo.toml", format!("\nversion = \"{version}\"\n")),
+            ("Cargo.toml", format!("noregret = {{ path = \"crates/core\", version = \"{version}\" }}")),
+            (
+                "Cargo.toml",
+                format!("noregret-stream = {{ path = \"crates/stream\", version = \"{version}\" }}"),
+            ),
+            ("bindings/python/Cargo.toml", format!("\nversion = \"{version}\"\n")),
+            ("CITATION.cff", format!("\nversion: {version}\n")),
+            ("CHANGELOG.md", format!("\n## {version}\n")),
+        ];
+        for (file, line) in places {
+            assert!(read(file).contains(&line), "{file} has no line {line:?}");
+        }
+    }
+}
