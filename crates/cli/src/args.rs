@@ -27,7 +27,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Learn a stream: predict every row, score the prediction, learn from the label, once, in order
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Run many learners, parameters and seeds over one pass of the data, and compare them
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),

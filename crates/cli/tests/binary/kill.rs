@@ -9,8 +9,8 @@ use crate::util::{Folder, libsvm, rows};
 fn the_model_is_always_whole() {
     const KILLS: u32 = 16;
     // A state of megabytes, so that writing it takes a while.
-    let folder = Folder::with("a.svm", libsvm(&rows(20, 10, 100)));
-    let save = |rows: u32| format!("run a.svm --quiet --learner folklore --limit {rows} --save model");
+    let folder = Folder::with("a.svm", libsvm(&rows(20, 10, 30_000)));
+    let save = |rows: u32| format!("run a.svm --quiet --learner ogd --limit {rows} --save model");
     folder.run(&save(12)).succeeded();
     assert!(folder.read("model").len() > 2_000_000);
 

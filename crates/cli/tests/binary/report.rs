@@ -56,11 +56,30 @@ fn the_numbers_are_those_of_the_run() {
     let confused: u64 =
         data["confusion"].as_array().unwrap().iter().map(|triple| triple[2].as_u64().unwrap()).sum();
     assert_eq!(confused, 600);
-    for heading in
-        ["Error over the rounds", "Regret", "Calibration", "Coverage and risk", "What was taken for what"]
-    {
-        assert!(page.contains(heading), "{heading}");
+    for part in [
+        "Error over the rounds",
+        "Regret",
+        "Calibration",
+        "Coverage and risk",
+        "What was taken for what",
+        "<th scope=\"col\">precision</th>",
+        "error rate of guessing",
+    ] {
+        assert!(page.contains(part), "{part}");
     }
+}
+
+/// Of two columns the first decides the label; the page says so, under a title of one's own.
+#[test]
+fn strongest_columns_and_a_title() {
+    let row = |t: u32| format!("{}.5,{}.5,{}\n", t % 2 * 10, t * 7 % 11, t % 2);
+    let folder = Folder::with("a.csv", format!("tells,noise,y\n{}", (0..300).map(row).collect::<String>()));
+    folder.run("run a.csv --quiet --learner folklore --report page.html --title Mine").succeeded();
+    let page = page(&folder, "page.html");
+    assert!(page.contains("<title>Mine</title>") && page.contains("Strongest columns"), "{page}");
+    let columns = &data(&page)["columns"];
+    assert_eq!(columns[0][0], "tells", "{columns}");
+    assert!(columns[0][1].as_f64() > Some(0.3), "{columns}");
 }
 
 /// The curve of `--abstain-cost` and that of the page are the same, and the page has the run's own place on it.

@@ -191,7 +191,7 @@ mod tests {
             Lineup::within(&problem, limits).0.last().expect("diagonals").to_string()
         };
         assert_eq!(last(2, 1_000_000), "diagonals@6");
-        assert_eq!((last(12, 1025), last(12, 1024)), ("diagonals@6".into(), "waves@0.01:0.3".into()));
+        assert_eq!((last(12, 1025), last(12, 1024)), ("diagonals@6".into(), "shared@0.001".into()));
         assert_eq!(last(1000, 100_001), "diagonals@1");
         assert!(last(5000, 1_000_000).starts_with("diagonals@1:"), "{}", last(5000, 1_000_000));
     }

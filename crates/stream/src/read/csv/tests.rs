@@ -144,6 +144,22 @@ fn tables_of_text_are_read_as_they_were() {
     assert!(notes.iter().any(|note| note.contains("no column \"at\"")), "{notes:?}");
 }
 
+/// Where the roles are given, a table is read as it was before roles were found: every text a category, and no cell missing.
+#[test]
+fn given_roles_are_kept() {
+    let row = |t: u32| format!("{t},2026-02-{:02},the box number {t},{}.5,{}\n", 1 + t % 28, t * t, t % 3);
+    let text = format!("id,at,said,size,y\n{}", (0..80).map(row).collect::<String>());
+    let options = ReadOptions {
+        categorical: ["at", "said"].map(str::to_owned).to_vec(),
+        numeric: ["id", "size"].map(str::to_owned).to_vec(),
+        ..ReadOptions::default()
+    };
+    let mut reader = open(&text, &options).unwrap();
+    let rows = read(&mut *reader);
+    assert_eq!(rows[1], "3 1*1 id=1 size=1.5 at=2026-02-02=1 said=the box number 1=1");
+    assert_eq!((reader.schema().numbers(), rows.len()), (None, 80));
+}
+
 #[test]
 fn two_lines_of_names() {
     let text = "mass,kind,y\nkg,word,class\n1,a,x\n2,b,y\n3,a,x\n";
