@@ -148,7 +148,11 @@ params! {
         /// MiB that the members may take, >= 1: decides which members are active. With less than the smallest set of members needs, that
         /// one takes part.
         member_memory: u64 = "1024",
-        /// Who takes part, as in `labels+shared@0.1+products@0.001`; a minus stands before those that were dropped.
+        /// Which members are active, as in `labels+shared@0.1+products@0.001`; a minus stands before those that were dropped. `labels` and
+        /// `pairs` count labels, alone and after the label before; `trees` are boosted; `full`, `shared`, `products` and `waves` are linear
+        /// learners with one matrix: of classes and features, of features for all classes, of features and their products, and of
+        /// features and waves of them; `diagonals` are linear learners without a matrix, for many features. The number behind `@` is
+        /// the regularization, and for `diagonals` how many they are.
         members: Lineup = "what the budget allows",
         /// What is revealed of a round: `full` for the label, `bandit` for what the played label earned.
         mode: Mode = "full",
