@@ -111,6 +111,8 @@ pub struct LabelTree {
     /// Classes that have a leaf.
     known: usize,
     rounds: u64,
+    /// Those of an importance weight above 0: $t - 1$ of (2).
+    counted: u64,
     /// What the kept-back shares have cost so far, in nats: the last two sums of (4).
     kept_back: f64,
     /// The depths of the labels so far, summed.
@@ -143,7 +145,7 @@ impl LabelTree {
         } else if self.known == self.problem.classes {
             0.0
         } else {
-            (self.known as f64 + 0.5) / (self.rounds as f64 + 1.0) // eq. (2)
+            (self.known as f64 + 0.5) / (self.counted as f64 + 1.0) // eq. (2)
         }
     }
 
@@ -283,6 +285,7 @@ impl Algorithm for LabelTree {
             nodes: Vec::new(),
             known: 0,
             rounds: 0,
+            counted: 0,
             kept_back: 0.0,
             depths: 0,
             spare: Prediction::default(),
@@ -443,6 +446,10 @@ impl PartialOrd for Open {
 
 impl OnlineLearner for LabelTree {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        self.rounds += 1;
+        if y.weight == 0.0 {
+            return;
+        }
         self.saved = Vec::new();
         let Truth::Class(label) = y.truth else { panic!("a label-tree takes no soft labels") };
         let class = label.0;
@@ -465,7 +472,7 @@ impl OnlineLearner for LabelTree {
             self.known += 1;
         }
         self.teach(x, class, y.weight, at);
-        self.rounds += 1;
+        self.counted += 1;
     }
 
     fn rounds(&self) -> u64 {
@@ -502,7 +509,7 @@ impl OnlineLearner for LabelTree {
 
     /// The mean depth of the labels so far, and the labels that have a leaf.
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
-        let mean = self.depths as f64 / self.rounds.max(1) as f64;
+        let mean = self.depths as f64 / self.counted.max(1) as f64;
         vec![("mean_depth", vec![mean]), ("labels_seen", vec![self.known as f64])]
     }
 }
@@ -524,6 +531,7 @@ impl State for LabelTree {
             Tensor::list("tree", &mut self.saved),
             Tensor::number("kept_back", &mut self.kept_back),
             Tensor::count("rounds", &mut self.rounds),
+            Tensor::count("counted", &mut self.counted),
             Tensor::count("depths", &mut self.depths),
         ]
     }

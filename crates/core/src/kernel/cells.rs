@@ -339,7 +339,7 @@ mod tests {
             cells.get_mut(feature)[0] = feature as f64 + 0.5;
             seen.push(feature);
             if t.is_power_of_two() || t + 1 == features {
-                assert_eq!(matches!(cells.index, Index::Hashed(_)), t < 1200, "after {t}");
+                assert_eq!(matches!(cells.index, Index::Hashed(_)), t < 1024, "after {t}");
                 for feature in 0..features {
                     let want = seen.contains(&feature).then_some(feature as f64 + 0.5);
                     assert_eq!(cells.get(feature).map(|cell| cell[0]), want);
