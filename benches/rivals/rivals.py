@@ -3,6 +3,7 @@
     quality   progressive log-loss and error, the best of each rival's grid, chosen after the fact
     auto      `auto` by itself: calibration, leaders, and log-loss over its budgets
     bandit    error with right-or-wrong feedback only, beside `vw --cbify` best of a grid
+    many      many classes and many features: beside `vw --oaa` and `vw --plt`, with peak memory; writes many-classes.md
     speed     ratios of running time, medians of interleaved repetitions; builds and installs a release wheel of the Python
               package first
 
@@ -46,7 +47,7 @@ def main():
         os.execve(python, [python, __file__, *sys.argv[1:]], clean)
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["quality", "auto", "bandit", "speed"])
+    parser.add_argument("table", choices=["quality", "auto", "bandit", "many", "speed"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the real data sets")
     parser.add_argument("--streams", help="only these streams, by name, with commas")
     parser.add_argument("--rivals", help="only these contestants, by name, with commas")
@@ -56,9 +57,11 @@ def main():
     options = parser.parse_args()
 
     import auto_page
+    import many
     import tables
 
-    getattr(auto_page if options.table == "auto" else tables, options.table)(options)
+    page = {"auto": auto_page, "many": many}.get(options.table, tables)
+    getattr(page, options.table)(options)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,9 @@ def tried() -> tuple[dict[str, float | None], list[str]]:
                 found[name] = None
             elif any(param["name"] == "norm" for param in entry["params"]) and practical(entry, REACH):
                 found[name] = REACH
-    return found, [name for name in found if KINDS[name]["grows"] and bounded(KINDS[name])]
+    # River reads parameters off signatures, where those of a learner within the learner do not stand.
+    streaming = [name for name in found if KINDS[name]["grows"] and not KINDS[name]["nested"]]
+    return found, [name for name in streaming if bounded(KINDS[name])]
 
 
 def constants(found: dict[str, float | None], streaming: list[str]) -> str:

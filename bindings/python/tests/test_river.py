@@ -29,7 +29,8 @@ def test_rivers_checks(kind, check):
 
 def test_every_learner_of_practical_use_has_a_classifier():
     able = [e for e in catalogue() if e["grows"] and e["classes"] != "real" and e["feedback"] in ("full", "either")]
-    missing = {entry["name"] for entry in able} - {kind._learner_name for kind in CLASSIFIERS}
+    # Those within which there are other learners have parameters that stand in no signature.
+    missing = {e["name"] for e in able if not e["nested"]} - {kind._learner_name for kind in CLASSIFIERS}
     assert missing <= {"ftrl", "kernel-aioli"}, "memory grows with the rows"
     assert len(CLASSIFIERS) >= 12
 

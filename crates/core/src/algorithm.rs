@@ -98,13 +98,18 @@ pub trait Algorithm: Sized {
     /// The parameters in use: every `None` replaced by its value.
     fn params(&self) -> Self::Params;
 
-    /// How many 8-byte numbers the state of a learner for `problem` takes, at the start. Checked before memory is
-    /// taken: a model file may claim any size.
+    /// How many 8-byte numbers the state of a learner for `problem` may take. Checked before memory is taken.
     fn numbers(problem: &Problem) -> usize;
 
     /// The same with these parameters, for algorithms whose size they decide.
     fn numbers_for(_params: &Self::Params, problem: &Problem) -> usize {
         Self::numbers(problem)
+    }
+
+    /// How many of them are taken before the first row, which is fewer for learners whose memory comes with the features
+    /// that rows have: a model file may claim any size.
+    fn numbers_at_first(params: &Self::Params, problem: &Problem) -> usize {
+        Self::numbers_for(params, problem)
     }
 
     /// The sufficient statistics as a list of numbers. Lists of learners that agree in parameters, classes and features

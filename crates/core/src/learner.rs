@@ -3,7 +3,7 @@
 //! All are object-safe and cannot fail: dimensions, finiteness and ranges are checked where data enters, parameters
 //! when the learner is made. Programmer errors (a row of the wrong length) panic.
 
-use crate::example::{Batch, Features, Target};
+use crate::example::{Batch, Features, Label, Target};
 use crate::guarantee::{Guarantee, Promise};
 use crate::parallel::Workers;
 use crate::prediction::{Decision, Prediction, Reward};
@@ -38,6 +38,37 @@ pub trait Predictor: Send + Sync {
             each(at, out);
         }
     }
+
+    /// Whether [`best`](Predictor::best) and [`probability`](Predictor::probability) cost much less than a forecast of all
+    /// labels, of which there are very many.
+    fn forecasts_few(&self) -> bool {
+        false
+    }
+
+    /// Writes the `count` most probable labels with their probabilities to `best`, best first, for learners of probabilities;
+    /// `out` is room, of which nothing can be told afterwards but that an `update` for the same `x` may be given it.
+    fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
+        self.predict(x, out);
+        largest(&out.probabilities, count, best);
+    }
+
+    /// The probability of `label`; `out` is as in [`best`](Predictor::best).
+    fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64 {
+        self.predict(x, out);
+        out.probabilities[label.index()]
+    }
+}
+
+/// The `count` largest of `values` with their places, the largest first; among equals the first.
+fn largest(values: &[f64], count: usize, best: &mut Vec<(Label, f64)>) {
+    best.clear();
+    best.extend((0..values.len()).map(|at| (Label::from(at), values[at])));
+    let order = |a: &(Label, f64), b: &(Label, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    if count < best.len() {
+        best.select_nth_unstable_by(count, order);
+        best.truncate(count);
+    }
+    best.sort_unstable_by(order);
 }
 
 /// Learns from the truth of every round (full information).
@@ -135,6 +166,18 @@ impl<P: Predictor + ?Sized> Predictor for Box<P> {
         each: &mut dyn FnMut(usize, &Prediction),
     ) {
         (**self).predict_batch(rows, out, each);
+    }
+
+    fn forecasts_few(&self) -> bool {
+        (**self).forecasts_few()
+    }
+
+    fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
+        (**self).best(x, count, out, best);
+    }
+
+    fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64 {
+        (**self).probability(x, label, out)
     }
 }
 

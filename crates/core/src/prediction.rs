@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::example::{LEAST_PROBABILITY, Label};
+use crate::kernel::softmax::quick_logarithms;
 
 /// A prepared row, from whose products a learner with a second-order state made its scratch.
 #[doc(hidden)]
@@ -107,9 +108,7 @@ impl Prediction {
 
     /// Makes the scores the logarithms of the probabilities, finite where those are 0.
     pub(crate) fn set_scores_to_logarithms(&mut self) {
-        for (score, p) in self.scores.iter_mut().zip(&self.probabilities) {
-            *score = p.max(LEAST_PROBABILITY).ln();
-        }
+        quick_logarithms(&self.probabilities, LEAST_PROBABILITY, &mut self.scores);
     }
 
     /// Whether the by-products were computed by the learner in the state that it calls `state`.

@@ -26,6 +26,7 @@ use crate::full::ftrl::Ftrl;
 use crate::full::gaf::Gaf;
 use crate::full::gaptron::{Gaptron, Hinge, Logistic, Smooth};
 use crate::full::kernel_aioli::KernelAioli;
+use crate::full::label_tree::LabelTree;
 use crate::full::ogd::Ogd;
 use crate::full::ons::Ons;
 use crate::full::ons_diag::OnsDiag;
@@ -46,6 +47,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<FolkloreDiag>(),
     Entry::full::<Aioli>(),
     Entry::full::<KernelAioli>(),
+    Entry::full::<LabelTree>(),
     Entry::full::<Gaf>().in_practice(
         "regularization=1",
         "on 2,000 rows of segment the log-loss is 1.94, which is that of guessing, and 0.42 with it",
@@ -127,6 +129,7 @@ pub struct Entry {
     make_experts: Option<fn(&Values, Problem, u64) -> MadeExperts>,
     check_names: fn(&Values) -> Result<(), ParamError>,
     numbers: fn(&Values, &Problem) -> Result<usize, ParamError>,
+    numbers_at_first: fn(&Values, &Problem) -> Result<usize, ParamError>,
     scale_free: fn(&Values) -> Result<bool, ParamError>,
 }
 
@@ -201,6 +204,9 @@ impl Entry {
             check_names: |values| L::Params::from_values(L::ABOUT.name, values).map(drop),
             numbers: |values, problem| {
                 Ok(L::numbers_for(&L::Params::from_values(L::ABOUT.name, values)?, problem))
+            },
+            numbers_at_first: |values, problem| {
+                Ok(L::numbers_at_first(&L::Params::from_values(L::ABOUT.name, values)?, problem))
             },
             scale_free: |values| Ok(L::scale_free(&L::Params::from_values(L::ABOUT.name, values)?)),
         }
@@ -287,9 +293,14 @@ impl Entry {
         (self.scale_free)(values)
     }
 
-    /// How many 8-byte numbers the state of a learner for `problem` takes, with the parameters `values`.
+    /// How many 8-byte numbers the state of a learner for `problem` may take, with the parameters `values`.
     pub fn numbers(&self, values: &Values, problem: &Problem) -> Result<usize, ParamError> {
         (self.numbers)(values, problem)
+    }
+
+    /// How many of them it takes before the first row.
+    pub fn numbers_at_first(&self, values: &Values, problem: &Problem) -> Result<usize, ParamError> {
+        (self.numbers_at_first)(values, problem)
     }
 
     /// The field `name` of the parameters, if there is one.

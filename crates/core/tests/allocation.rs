@@ -164,6 +164,45 @@ fn bandit_rounds_allocate_nothing() {
     }
 }
 
+/// A million features of which a hundred are seen: memory is that of the hundred, but for the largest block's other half and an index.
+#[test]
+fn memory_is_what_was_touched() {
+    let (classes, seen) = (100, 100u32);
+    let problem = Problem::new(classes, 1_000_000).with_radius(1.0).with_horizon(1000).with_sparse(true);
+    let rows: Vec<[u32; 5]> = (0..seen / 5).map(|t| [0, 1, 2, 3, 4].map(|i| 9973 * (5 * t + i))).collect();
+    let x = |indices| Features::Sparse { indices, values: &[0.4; 5] };
+    let check = |name: &str, width: usize, bytes: u64| {
+        let touched = 8 * (width * classes * seen as usize) as u64;
+        assert!(bytes >= touched && bytes < 3 * touched, "{name}: {bytes} bytes where {touched} are touched");
+    };
+    for (name, width) in
+        [("folklore-diag", 2), ("ons-diag", 2), ("ogd", 1), ("perceptron", 1), ("gaptron-logistic", 1)]
+    {
+        let entry = noregret::registry::find(name).expect("registered");
+        let taken = measure(|| {
+            let mut learner = entry.make(&Values::new(), problem.clone(), 0).expect("valid");
+            let mut at = learner.prediction();
+            for (t, indices) in rows.iter().enumerate() {
+                learner.predict(x(indices), &mut at);
+                learner.update(x(indices), noregret::example::Target::class(t % 7 + 1), &at);
+            }
+        });
+        check(name, width, taken.bytes_max);
+    }
+    for (name, width) in [("soba-diag", 3), ("banditron", 1), ("gaptron-logistic", 1)] {
+        let entry = noregret::registry::find(name).expect("registered");
+        let taken = measure(|| {
+            let mut learner = entry.make_bandit(&Values::new(), problem.clone(), 0).expect("valid");
+            let (mut uniforms, mut decision) = (Rng::new(1, 0), Decision::default());
+            for indices in &rows {
+                learner.act(x(indices), &mut uniforms, &mut decision);
+                learner.learn(x(indices), &decision, true.into());
+            }
+        });
+        check(name, width, taken.bytes_max);
+    }
+}
+
 #[test]
 fn the_counter_counts() {
     let taken = measure(|| drop(std::hint::black_box(vec![1.0; 100])));

@@ -9,6 +9,7 @@ PRACTICAL: dict[str, float | None] = {
     "folklore-diag": None,
     "aioli": None,
     "kernel-aioli": None,
+    "label-tree": None,
     "gaf": None,
     "ogd": None,
     "ons": 3.0,

@@ -8,7 +8,7 @@ from ._learner import Learner
 
 __all__ = [
     "AdaboostOlm", "Aggregating", "Aioli", "Auto", "Folklore", "FolkloreDiag", "Ftrl", "Gaf", "GaptronHinge",
-    "GaptronLogistic", "GaptronSmooth", "KernelAioli", "Ogd", "Ons", "OnsDiag", "Perceptron",
+    "GaptronLogistic", "GaptronSmooth", "KernelAioli", "LabelTree", "Ogd", "Ons", "OnsDiag", "Perceptron",
     "SecondOrderPerceptron", "SecondOrderPerceptronDiag", "Vaw"
 ]
 
@@ -109,6 +109,13 @@ class KernelAioli(Learner):
         improper_weight: float | None = None, max_rounds: int | None = None, radius: float | None = None,
         horizon: int | None = None, seed: int = 0, scale: str = "none", intercept: bool = False,
         sparse: bool = False, labels: Sequence[str] | None = None, memory: int = 8192,
+    ) -> None: ...
+class LabelTree(Learner):
+    def __init__(
+        self, *, features: int, classes: int | None = None, node: str | None = None,
+        balance: float | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
+        scale: str = "none", intercept: bool = False, sparse: bool = False,
+        labels: Sequence[str] | None = None, memory: int = 8192, **nested: float | int | str | bool | None,
     ) -> None: ...
 class Ogd(Learner):
     def __init__(

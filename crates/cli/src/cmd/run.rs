@@ -198,6 +198,10 @@ impl Sink for Observers {
         self.forecasts.observe(outcome, score)?;
         self.baselines.observe(outcome, score)
     }
+
+    fn reads_forecasts(&self) -> bool {
+        self.record.is_some() || self.abstention.is_some() || self.calibration.is_some() || self.page.is_some()
+    }
 }
 
 /// A stream and how it is to be learnt.

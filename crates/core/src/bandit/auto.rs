@@ -183,6 +183,11 @@ impl Algorithm for BanditAuto {
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
         Auto::numbers_for(params, problem).saturating_add(separate_params(problem).numbers(problem))
     }
+
+    fn numbers_at_first(params: &AutoParams, problem: &Problem) -> usize {
+        let coupled = Auto::numbers_at_first(params, problem);
+        coupled.saturating_add(separate_params(problem).numbers_at_first(problem))
+    }
 }
 
 impl BanditLearner for BanditAuto {

@@ -83,7 +83,7 @@ impl Algorithm for Banditron {
         paper: Paper { key: "kakade2008banditron", place: "Algorithm 1, Theorem 2" },
         guarantee: "expected mistakes <= M + gamma T, M <= H + X |U| sqrt(2 (K M / gamma + gamma T)), every U of hinge loss H",
         cost: "4 K nnz(x) flops a round",
-        memory: "K d numbers",
+        memory: "K d numbers; sparse rows: K a feature seen",
         forecast: Forecast::RandomisedLabel,
         accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
     };
@@ -108,6 +108,10 @@ impl Algorithm for Banditron {
 
     fn numbers(problem: &Problem) -> usize {
         problem.classes.saturating_mul(problem.features)
+    }
+
+    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
+        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
     }
 }
 
@@ -167,6 +171,10 @@ impl State for Banditron {
         let mut tensors = Vec::from(self.weights.tensors());
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.weights.restored()
     }
 }
 

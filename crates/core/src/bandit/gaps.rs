@@ -134,6 +134,10 @@ impl<R: GapRule> Algorithm for GapLearner<R> {
     fn numbers_for(params: &OracleParams, problem: &Problem) -> usize {
         params.numbers(problem)
     }
+
+    fn numbers_at_first(params: &OracleParams, problem: &Problem) -> usize {
+        params.numbers_at_first(problem)
+    }
 }
 
 impl<R: GapRule> BanditLearner for GapLearner<R> {

@@ -184,6 +184,10 @@ impl<L: Loss> Algorithm for BanditGaptron<L> {
     fn numbers(problem: &Problem) -> usize {
         problem.classes.saturating_mul(problem.features)
     }
+
+    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
+        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
+    }
 }
 
 impl<L: Loss> BanditLearner for BanditGaptron<L> {
@@ -271,6 +275,10 @@ impl<L: Loss> State for BanditGaptron<L> {
         tensors.push(Tensor::number("explored", &mut self.explored));
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.weights.restored()
     }
 }
 

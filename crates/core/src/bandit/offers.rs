@@ -297,6 +297,12 @@ impl Algorithm for Offers {
         let params = params_of_model(problem, width).unwrap_or_default();
         Auto::numbers_for(&params, &of_model(problem, width))
     }
+
+    fn numbers_at_first(params: &OffersParams, problem: &Problem) -> usize {
+        let width = width_of(params, problem).max(1);
+        let params = params_of_model(problem, width).unwrap_or_default();
+        Auto::numbers_at_first(&params, &of_model(problem, width))
+    }
 }
 
 impl BanditLearner for Offers {

@@ -122,6 +122,13 @@ impl OracleParams {
         let one = self.entry().and_then(|entry| entry.numbers(&self.oracle_values, &two));
         one.unwrap_or(problem.features).saturating_mul(problem.classes)
     }
+
+    /// How many of them are taken before the first row.
+    pub(super) fn numbers_at_first(&self, problem: &Problem) -> usize {
+        let two = Problem { classes: 2, ..problem.clone() };
+        let one = self.entry().and_then(|entry| entry.numbers_at_first(&self.oracle_values, &two));
+        one.unwrap_or(0).saturating_mul(problem.classes)
+    }
 }
 
 /// One two-class learner for each label.

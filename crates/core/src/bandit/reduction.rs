@@ -220,6 +220,11 @@ impl Algorithm for BanditReduction {
         let base = base_entry(params).and_then(|entry| entry.numbers(&params.base_values, problem));
         base.unwrap_or_else(|_| Self::numbers(problem))
     }
+
+    fn numbers_at_first(params: &BanditReductionParams, problem: &Problem) -> usize {
+        let base = base_entry(params).and_then(|entry| entry.numbers_at_first(&params.base_values, problem));
+        base.unwrap_or(0)
+    }
 }
 
 impl BanditLearner for BanditReduction {

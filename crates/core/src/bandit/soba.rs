@@ -178,6 +178,10 @@ impl<M: SobaVariant> Algorithm for Soba<M> {
     fn numbers(problem: &Problem) -> usize {
         M::numbers(problem.classes, problem.features)
     }
+
+    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
+        M::numbers_at_first(problem.classes, problem.features)
+    }
 }
 
 impl<M: SobaVariant> BanditLearner for Soba<M> {

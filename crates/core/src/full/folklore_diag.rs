@@ -35,12 +35,13 @@
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ a Newton step of (2); memory $2Kd$
-//! numbers, by feature, touched only where rows are non-zero.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and for `update`, plus $O(K)$ a Newton step of (2); memory $2K$
+//! numbers for every feature that was seen.
 
 use super::folklore::{FolkloreParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
+use crate::kernel::cells::Cells;
 use crate::kernel::curvature::Curvature;
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
 use crate::kernel::softmax::covariance_times;
@@ -77,7 +78,9 @@ pub struct FolkloreDiag {
     gamma: f64,
     /// For every feature $K$ numbers $a_{kj} - \lambda$, then $K$ numbers $G_{kj}$: a row finds both in one
     /// place, and what was never touched is 0.
-    cells: Vec<f64>,
+    cells: Cells<f64>,
+    /// The cells as they are saved and loaded.
+    saved: Vec<f64>,
     rounds: u64,
     /// $p - y - 2\gamma Sz$ of the round, then $\gamma p(1-p)$.
     work: Vec<f64>,
@@ -92,7 +95,7 @@ impl Algorithm for FolkloreDiag {
         paper: Paper { key: "agarwal2022folklore", place: "Algorithm 1, with a diagonal matrix" },
         guarantee: "none: the theorem is about the full matrix",
         cost: "10 K nnz(x) flops a round",
-        memory: "2 K d numbers",
+        memory: "2 K numbers a feature seen",
         forecast: Forecast::Probabilities,
         accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
     };
@@ -117,7 +120,8 @@ impl Algorithm for FolkloreDiag {
             problem: Problem { radius: Some(radius), ..problem },
             regularization,
             gamma,
-            cells: vec![0.0; 2 * k * d],
+            cells: Cells::new(2 * k, d, usize::MAX),
+            saved: Vec::new(),
             rounds: 0,
             work: vec![0.0; 2 * k],
         })
@@ -129,6 +133,10 @@ impl Algorithm for FolkloreDiag {
 
     fn numbers(problem: &Problem) -> usize {
         problem.classes.saturating_mul(problem.features).saturating_mul(2)
+    }
+
+    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
+        problem.classes.saturating_mul(2)
     }
 }
 
@@ -148,16 +156,22 @@ impl Predictor for FolkloreDiag {
         let (a, g) = (take(rest, k), take(rest, k));
         a.fill(0.0);
         g.fill(0.0);
+        let mut unseen = 0.0;
         for (feature, value) in x.iter() {
-            let (growth, gradient) = self.cells[feature * 2 * k..][..2 * k].split_at(k);
+            let Some(cell) = self.cells.get(feature) else {
+                unseen += 0.5 * value / self.regularization * value;
+                continue;
+            };
+            let (growth, gradient) = cell.split_at(k);
             for (((a, g), growth), gradient) in a.iter_mut().zip(&mut *g).zip(growth).zip(gradient) {
                 let half = 0.5 * value / (self.regularization + growth);
                 *a += half * value;
                 *g -= half * gradient;
             }
         }
-        for (g, a) in g.iter_mut().zip(&*a) {
-            *g += 0.5 * a; // eq. (1)
+        for (g, a) in g.iter_mut().zip(a.iter_mut()) {
+            *a += unseen;
+            *g += 0.5 * *a; // eq. (1)
         }
         solve(a, g, &mut out.scores, &mut out.probabilities, rest); // eq. (2)
         out.stamp = Some(self.rounds);
@@ -177,8 +191,9 @@ impl OnlineLearner for FolkloreDiag {
             *coefficient = y.weight * (*coefficient - 2.0 * self.gamma * *curved);
             *curved = y.weight * self.gamma * p * (1.0 - p);
         }
-        for (feature, value) in x.iter() {
-            let (growth, gradient) = self.cells[feature * 2 * k..][..2 * k].split_at_mut(k);
+        self.saved = Vec::new();
+        for (feature, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            let (growth, gradient) = self.cells.get_mut(feature).split_at_mut(k);
             let parts = growth.iter_mut().zip(gradient).zip(&*curved).zip(&*coefficient);
             for (((growth, gradient), curved), coefficient) in parts {
                 *growth += curved * value * value; // eq. (3)
@@ -197,11 +212,11 @@ impl OnlineLearner for FolkloreDiag {
         if classes < k || features < self.problem.features {
             return false;
         }
-        let mut cells = vec![0.0; 2 * classes * features];
-        for (old, new) in self.cells.chunks_exact(k).zip(cells.chunks_exact_mut(classes)) {
-            new[..k].copy_from_slice(old);
-        }
-        self.cells = cells;
+        self.cells.grow(2 * classes, features, |old, new| {
+            for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
+                new[..k].copy_from_slice(old);
+            }
+        });
         self.work = vec![0.0; 2 * classes];
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true
@@ -210,15 +225,15 @@ impl OnlineLearner for FolkloreDiag {
 
 impl State for FolkloreDiag {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let shape = vec![self.problem.features, 2, self.problem.classes];
-        vec![Tensor::real("cells", shape, &mut self.cells), Tensor::count("rounds", &mut self.rounds)]
+        self.saved = self.cells.list();
+        vec![Tensor::list("cells", &mut self.saved), Tensor::count("rounds", &mut self.rounds)]
     }
 
     fn restored(&mut self) -> bool {
-        self.cells.chunks_exact(2 * self.problem.classes).all(|cell| {
-            let (growth, _) = cell.split_at(self.problem.classes);
-            growth.iter().all(|growth| *growth >= 0.0)
-        })
+        let known = self.cells.set_list(&std::mem::take(&mut self.saved));
+        let mut valid = true;
+        self.cells.each(|cell| valid &= cell[..self.problem.classes].iter().all(|growth| *growth >= 0.0));
+        known && valid
     }
 }
 

@@ -132,7 +132,7 @@ impl Loss for Logistic {
         paper: Paper { key: "vanderhoeven2020gaptron", place: "Algorithm 1, Theorem 1" },
         guarantee: "expected mistakes <= logistic loss (bits) of U + K X^2 |U|^2 / ln 2, for every U",
         cost: "4 K nnz(x) flops a round",
-        memory: "K d numbers",
+        memory: "K d numbers; sparse rows: K a feature seen",
         forecast: Forecast::RandomisedLabel,
         accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
     };
@@ -225,6 +225,10 @@ impl<L: Loss> Algorithm for Gaptron<L> {
     fn numbers(problem: &Problem) -> usize {
         problem.classes.saturating_mul(problem.features)
     }
+
+    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
+        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
+    }
 }
 
 impl<L: Loss> Predictor for Gaptron<L> {
@@ -290,6 +294,10 @@ impl<L: Loss> State for Gaptron<L> {
         let mut tensors = Vec::from(self.weights.tensors());
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.weights.restored()
     }
 }
 

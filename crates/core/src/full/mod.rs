@@ -9,6 +9,7 @@ pub mod gaf;
 pub mod gaptron;
 pub mod gaussian_forecaster;
 pub mod kernel_aioli;
+pub mod label_tree;
 pub mod ogd;
 pub mod ons;
 pub mod ons_diag;

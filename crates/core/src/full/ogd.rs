@@ -111,7 +111,7 @@ impl Algorithm for Ogd {
         paper: Paper { key: "zinkevich2003ogd", place: "Theorem 1" },
         guarantee: "regret <= 3 sqrt(2) B R sqrt(T) in the Frobenius ball; rows: times sqrt(K)",
         cost: "4 K nnz(x) flops a round",
-        memory: "K d numbers",
+        memory: "K d numbers; sparse rows: K a feature seen",
         forecast: Forecast::Probabilities,
         accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
     };
@@ -163,6 +163,10 @@ impl Algorithm for Ogd {
 
     fn numbers(problem: &Problem) -> usize {
         problem.classes.saturating_mul(problem.features)
+    }
+
+    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
+        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
     }
 }
 
@@ -275,6 +279,10 @@ impl State for Ogd {
         let mut tensors = Vec::from(self.weights.tensors());
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.weights.restored()
     }
 }
 

@@ -12,8 +12,8 @@
 //!
 //! | paper | here | meaning |
 //! |---|---|---|
-//! | $w_t$ | `weights` | $K \times d$, starts at 0, stored feature by feature |
-//! | $\mathrm{diag}\ A_t$ | `diagonal` | in the same order, starts at $\varepsilon$ |
+//! | $w_t$ | `cells` | $K \times d$, starts at 0, stored feature by feature |
+//! | $\mathrm{diag}\ A_t$ | `cells` | behind them, starts at $\varepsilon$ |
 //! | $B, \gamma_o, \varepsilon$ | `norm`, `rate`, `regularization` | as in [ONS](super::ons) |
 //!
 //! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \quad g = (p - y)\ x_t^\top, \tag{1} $$
@@ -27,15 +27,17 @@
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict` and `update`, $O(Kd)$ for a projection that is active; memory $2Kd$
-//! numbers.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and `update`; a projection that is active touches all memory, $2K$ numbers for
+//! every feature that was seen.
 
 use super::ons::{OnsParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
 use crate::kernel::ball;
+use crate::kernel::cells::Cells;
 use crate::kernel::softmax::softmax;
-use crate::kernel::vector::{axpy, dot};
+use crate::kernel::vector::dot;
+use crate::kernel::weights::scores_by_feature;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
 use crate::param::ParamError;
 use crate::prediction::Prediction;
@@ -57,8 +59,10 @@ pub struct OnsDiag {
     /// $\varepsilon$.
     regularization: f64,
     projection: bool,
-    weights: Vec<f64>,
-    diagonal: Vec<f64>,
+    /// For every feature $K$ weights, then their diagonal: 0 before it is first learnt, for $\varepsilon$.
+    cells: Cells<f64>,
+    /// The cells as they are saved and loaded.
+    saved: Vec<f64>,
     /// $\lVert W \rVert_F^2$.
     norm_squared: f64,
     rounds: u64,
@@ -74,7 +78,7 @@ impl Algorithm for OnsDiag {
         paper: Paper { key: "hazan2007ons", place: "section 3.2, diagonal" },
         guarantee: "none: the theorem is about the full matrix",
         cost: "8 K nnz(x) flops a round",
-        memory: "2 K d numbers",
+        memory: "2 K numbers a feature seen",
         forecast: Forecast::Probabilities,
         accepts: Accepts { classes: Classes::Any, soft_labels: true, weights: true },
     };
@@ -90,8 +94,8 @@ impl Algorithm for OnsDiag {
             projection,
             problem: Problem { radius: Some(radius), ..problem },
             params: resolved.params(),
-            weights: vec![0.0; k * d],
-            diagonal: vec![regularization; k * d],
+            cells: Cells::new(2 * k, d, usize::MAX),
+            saved: Vec::new(),
             norm_squared: 0.0,
             rounds: 0,
             residual: vec![0.0; k],
@@ -105,6 +109,19 @@ impl Algorithm for OnsDiag {
     fn numbers(problem: &Problem) -> usize {
         problem.classes.saturating_mul(problem.features).saturating_mul(2)
     }
+
+    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
+        problem.classes.saturating_mul(2)
+    }
+}
+
+impl OnsDiag {
+    /// $\lVert W \rVert_F^2$, computed anew.
+    fn square(&self) -> f64 {
+        let (k, mut square) = (self.problem.classes, 0.0);
+        self.cells.each(|cell| square += dot(&cell[..k], &cell[..k]));
+        square
+    }
 }
 
 impl Predictor for OnsDiag {
@@ -117,11 +134,7 @@ impl Predictor for OnsDiag {
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
-        let k = self.problem.classes;
-        out.scores.fill(0.0);
-        for (i, value) in x.iter() {
-            axpy(value, &self.weights[i * k..][..k], &mut out.scores); // eq. (1)
-        }
+        scores_by_feature(&self.cells, 0, x, &mut out.scores); // eq. (1)
         softmax(&out.scores, &mut out.probabilities);
     }
 }
@@ -131,8 +144,12 @@ impl OnlineLearner for OnsDiag {
         let k = self.problem.classes;
         self.residual.copy_from_slice(&at.probabilities);
         y.truth.subtract_from(&mut self.residual);
-        for (i, value) in x.iter() {
-            let (weights, diagonal) = (&mut self.weights[i * k..][..k], &mut self.diagonal[i * k..][..k]);
+        self.saved = Vec::new();
+        for (i, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            let (weights, diagonal) = self.cells.get_mut(i).split_at_mut(k);
+            if diagonal[0] == 0.0 {
+                diagonal.fill(self.regularization);
+            }
             for ((w, a), r) in weights.iter_mut().zip(diagonal).zip(&self.residual) {
                 let g = r * value;
                 *a += y.weight * (g * g);
@@ -143,11 +160,18 @@ impl OnlineLearner for OnsDiag {
         }
         self.rounds += 1;
         if self.rounds.is_multiple_of(REFRESH) {
-            self.norm_squared = dot(&self.weights, &self.weights);
+            self.norm_squared = self.square();
         }
         if self.projection && self.norm_squared > self.norm * self.norm {
-            ball::project_diagonal(&mut self.weights, &self.diagonal, self.norm); // eq. (3)
-            self.norm_squared = dot(&self.weights, &self.weights);
+            let cells = &mut self.cells;
+            let mut each = |see: &mut ball::SeePart<'_>| {
+                cells.each_mut(|cell| {
+                    let (weights, diagonal) = cell.split_at_mut(k);
+                    see(weights, diagonal);
+                });
+            };
+            ball::project_parts(&mut each, self.norm); // eq. (3)
+            self.norm_squared = self.square();
         }
     }
 
@@ -156,19 +180,17 @@ impl OnlineLearner for OnsDiag {
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let (k, d) = (self.problem.classes, self.problem.features);
-        if classes < k || features < d {
+        let k = self.problem.classes;
+        if classes < k || features < self.problem.features {
             return false;
         }
-        let widen = |old: &[f64], fill: f64| {
-            let mut new = vec![fill; classes * features];
-            for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
-                new[..k].copy_from_slice(old);
-            }
-            new
-        };
-        self.weights = widen(&self.weights, 0.0);
-        self.diagonal = widen(&self.diagonal, self.regularization);
+        let start = self.regularization;
+        self.cells.grow(2 * classes, features, |old, new| {
+            new[..k].copy_from_slice(&old[..k]);
+            let (known, fresh) = new[classes..].split_at_mut(k);
+            known.copy_from_slice(&old[k..]);
+            fresh.fill(start);
+        });
         self.residual = vec![0.0; classes];
         self.problem = Problem { classes, features, ..self.problem.clone() };
         true
@@ -177,17 +199,19 @@ impl OnlineLearner for OnsDiag {
 
 impl State for OnsDiag {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let shape = vec![self.problem.features, self.problem.classes];
+        self.saved = self.cells.list();
         vec![
-            Tensor::real("weights", shape.clone(), &mut self.weights),
-            Tensor::real("diagonal", shape, &mut self.diagonal),
+            Tensor::list("cells", &mut self.saved),
             Tensor::number("norm_squared", &mut self.norm_squared),
             Tensor::count("rounds", &mut self.rounds),
         ]
     }
 
     fn restored(&mut self) -> bool {
-        self.diagonal.iter().all(|a| *a > 0.0)
+        let known = self.cells.set_list(&std::mem::take(&mut self.saved));
+        let mut valid = true;
+        self.cells.each(|cell| valid &= cell[self.problem.classes..].iter().all(|a| *a > 0.0));
+        known && valid
     }
 }
 
@@ -217,8 +241,8 @@ mod tests {
         let mut at = learner.prediction();
         learner.predict(x, &mut at);
         learner.update(x, Target::class(0), &at);
-        assert_eq!(learner.diagonal, [1.25, 1.25, 2.0, 2.0]);
-        assert_eq!(learner.weights, [0.8, -0.8, 1.0, -1.0]);
+        assert_eq!(learner.cells.get(0), Some(&[0.8, -0.8, 1.25, 1.25][..]));
+        assert_eq!(learner.cells.get(1), Some(&[1.0, -1.0, 2.0, 2.0][..]));
         assert_close(learner.norm_squared, 3.28, 1e-15, "norm");
     }
 
@@ -233,7 +257,7 @@ mod tests {
             };
             let mut learner = ons_diag(params, 4, 3);
             plays(&mut learner, 60);
-            let squared = dot(&learner.weights, &learner.weights);
+            let squared = learner.square();
             assert!(squared > 0.01 && squared.sqrt() <= norm * (1.0 + 1e-15), "{squared}");
             assert_close(learner.norm_squared, squared, 1e-12, "norm");
         }

@@ -71,7 +71,7 @@ impl Algorithm for Perceptron {
         paper: Paper { key: "beygelzimer2017soba", place: "Theorem 1" },
         guarantee: "mistakes <= H + 2 X^2 |U|^2 + X |U| sqrt(2 H) for every U, H its hinge loss",
         cost: "2 K nnz(x) flops a round, twice that on a mistake",
-        memory: "K d numbers",
+        memory: "K d numbers; sparse rows: K a feature seen",
         forecast: Forecast::Label,
         accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false },
     };
@@ -87,6 +87,10 @@ impl Algorithm for Perceptron {
 
     fn numbers(problem: &Problem) -> usize {
         problem.classes.saturating_mul(problem.features)
+    }
+
+    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
+        Weights::numbers_at_first(problem.classes, problem.features, problem.sparse)
     }
 }
 
@@ -152,6 +156,10 @@ impl State for Perceptron {
         let mut tensors = Vec::from(self.weights.tensors());
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
+    }
+
+    fn restored(&mut self) -> bool {
+        self.weights.restored()
     }
 }
 

@@ -154,6 +154,10 @@ impl<M: PerceptronVariant> Algorithm for SecondOrderPerceptron<M> {
     fn numbers(problem: &Problem) -> usize {
         M::numbers(problem.classes, problem.features)
     }
+
+    fn numbers_at_first(_params: &Self::Params, problem: &Problem) -> usize {
+        M::numbers_at_first(problem.classes, problem.features)
+    }
 }
 
 impl<M: PerceptronVariant> Predictor for SecondOrderPerceptron<M> {

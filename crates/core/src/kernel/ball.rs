@@ -37,20 +37,35 @@ pub(crate) fn project(v: &mut [f64], inverse: &[f64], radius: f64, scratch: &mut
 
 /// The same for a diagonal $A$ (`diagonal`), in place and in time linear in its length.
 pub(crate) fn project_diagonal(v: &mut [f64], diagonal: &[f64], radius: f64) {
+    project_parts(&mut |see| see(v, diagonal), radius);
+}
+
+/// Sees a part of a vector and its part of the diagonal.
+pub(crate) type SeePart<'a> = dyn FnMut(&mut [f64], &[f64]) + 'a;
+
+/// [`project_diagonal`] of a vector that stands in parts, which `each` shows with their diagonal, in the same order every time.
+pub(crate) fn project_parts(each: &mut dyn FnMut(&mut SeePart<'_>), radius: f64) {
     let nu = multiplier(radius, |nu| {
         let (mut norm, mut slope) = (0.0, 0.0);
-        for (v, a) in v.iter().zip(diagonal) {
-            let shrinkage = 1.0 / (1.0 + nu / a);
-            let u = v * shrinkage;
-            norm += u * u;
-            slope += u * u * shrinkage / a;
-        }
+        each(&mut |v, diagonal| {
+            for (v, a) in v.iter().zip(diagonal) {
+                let shrinkage = 1.0 / (1.0 + nu / a);
+                let u = v * shrinkage;
+                norm += u * u;
+                slope += u * u * shrinkage / a;
+            }
+        });
         Some((norm.sqrt(), slope))
     });
-    for (v, a) in v.iter_mut().zip(diagonal) {
-        *v /= 1.0 + nu / a;
+    let mut square = 0.0;
+    each(&mut |v, diagonal| {
+        v.iter_mut().zip(diagonal).for_each(|(v, a)| *v /= 1.0 + nu / a);
+        square += dot(v, v);
+    });
+    let norm = square.sqrt();
+    if norm > radius {
+        each(&mut |v, _| v.iter_mut().for_each(|v| *v *= radius / norm));
     }
-    shrink_to(v, radius);
 }
 
 /// The $\nu \ge 0$ for which $\lVert u(\nu) \rVert$ is `radius`, or 0 if $u(0)$ is inside, for

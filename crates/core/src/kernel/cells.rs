@@ -1,30 +1,85 @@
-//! Numbers of single precision that stand by feature: allocated when a feature is first seen, bounded by hashing.
+//! Numbers that stand by feature: allocated when a feature is first seen, bounded by hashing where that is asked for.
 
-/// Numbers of a page, or one cell if that is longer: pages never move, so that growing copies nothing.
-const PAGE: usize = 1 << 16;
+/// Cells of the first page at most; every page has twice as many as the one before, and never moves, so that growing copies
+/// nothing.
+const FIRST: usize = 64;
+
+/// So many places are listed from the start: looking them up costs nothing.
+const FEW: usize = 1024;
 
 /// No place yet.
 const NONE: u32 = u32::MAX;
 
-/// A cell of `width` numbers for every feature, all 0 before it is first written to. Where features are more than `most`, cells
-/// are shared: which one a feature has is decided by a hash of it.
+/// Numbers of single or double precision.
+pub trait Number: Copy + Default + Into<f64> {
+    /// The number nearest to `x`.
+    fn nearest(x: f64) -> Self;
+}
+
+impl Number for f32 {
+    fn nearest(x: f64) -> Self {
+        x as f32
+    }
+}
+
+impl Number for f64 {
+    fn nearest(x: f64) -> Self {
+        x
+    }
+}
+
+/// Where the cells of features stand. Which of the two it is follows from how many there are, and changes nothing but speed.
 #[derive(Clone, Debug)]
-pub struct Cells {
+enum Index {
+    /// For every slot its place.
+    Listed(Vec<u32>),
+    /// Slots with their places, by linear probing from a hash of the slot; the length is a power of two, at least twice the entries.
+    Hashed(Vec<(u32, u32)>),
+}
+
+/// A cell of `width` numbers for every feature, all 0 before it is first written to. Where features are more than `most`, cells
+/// are shared: which one a feature has is decided by a hash of it. Memory is proportional to the cells that were written to.
+#[derive(Clone, Debug)]
+pub struct Cells<T = f32> {
     width: usize,
     features: usize,
     most: usize,
-    /// For every feature, or every hash, the place of its cell.
-    places: Vec<u32>,
-    pages: Vec<Vec<f32>>,
+    /// Cells of the first page, a power of two: room for all features where these are few, and else for [`FIRST`] numbers or more.
+    first: usize,
+    index: Index,
+    pages: Vec<Vec<T>>,
     used: usize,
 }
 
-impl Cells {
+/// Fibonacci hashing: the high bits of a product with 2^64 over the golden ratio.
+#[inline]
+fn hash(slot: usize) -> u64 {
+    (slot as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// The place of an entry in a table of `len` slots, a power of two.
+#[inline]
+fn first_probe(slot: u32, len: usize) -> usize {
+    (hash(slot as usize) >> (64 - len.trailing_zeros())) as usize
+}
+
+/// The page of a place, and its cell there, where the first page has `first` cells.
+#[inline]
+fn page_of(place: u32, first: usize) -> (usize, usize) {
+    let at = place as usize + first;
+    let log = at.ilog2();
+    ((log - first.ilog2()) as usize, at - (1 << log))
+}
+
+impl<T: Number> Cells<T> {
     /// Cells of `width` numbers for `features` features, at most `most` of them.
     pub fn new(width: usize, features: usize, most: usize) -> Self {
         let most = most.clamp(1, NONE as usize);
-        let places = vec![NONE; features.min(most)];
-        Self { width, features, most, places, pages: Vec::new(), used: 0 }
+        let slots = features.min(most);
+        let index =
+            if slots <= FEW { Index::Listed(vec![NONE; slots]) } else { Index::Hashed(Vec::new()) };
+        let first = if slots <= FIRST { slots.max(1) } else { FIRST.div_ceil(width.max(1)) };
+        Self { width, features, most, first: first.next_power_of_two(), index, pages: Vec::new(), used: 0 }
     }
 
     /// Numbers of a cell.
@@ -32,84 +87,174 @@ impl Cells {
         self.width
     }
 
-    /// 8-byte numbers that `features` features take at most.
-    pub fn numbers(width: usize, features: usize, most: usize) -> usize {
-        features.min(most).saturating_mul(width.saturating_add(1)).div_ceil(2)
+    /// Cells that were written to.
+    pub fn used(&self) -> usize {
+        self.used
     }
 
+    /// 8-byte numbers that `features` features take at most.
+    pub fn numbers(width: usize, features: usize, most: usize) -> usize {
+        features.min(most).saturating_mul(width * size_of::<T>() / 4 + 1).div_ceil(2)
+    }
+
+    #[inline]
     fn slot(&self, feature: usize) -> usize {
         if self.features <= self.most {
             return feature;
         }
-        // Fibonacci hashing: the high bits of a product with 2^64 over the golden ratio.
-        let hash = (feature as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        ((u128::from(hash) * self.most as u128) >> 64) as usize
+        ((u128::from(hash(feature)) * self.most as u128) >> 64) as usize
     }
 
-    fn per_page(&self) -> usize {
-        (PAGE / self.width).max(1)
+    #[inline]
+    fn place(&self, slot: usize) -> u32 {
+        match &self.index {
+            Index::Listed(places) => places[slot],
+            Index::Hashed(entries) => {
+                if entries.is_empty() {
+                    return NONE;
+                }
+                let mut at = first_probe(slot as u32, entries.len());
+                loop {
+                    let (known, place) = entries[at];
+                    if place == NONE || known == slot as u32 {
+                        return place;
+                    }
+                    at = (at + 1) & (entries.len() - 1);
+                }
+            }
+        }
+    }
+
+    /// The page of a place, and its cell there.
+    #[inline]
+    fn page_of(&self, place: u32) -> (usize, usize) {
+        page_of(place, self.first)
     }
 
     /// The cell of `feature`, or none if it is all 0 since nothing was written to it.
     #[inline]
-    pub fn get(&self, feature: usize) -> Option<&[f32]> {
-        let place = self.places[self.slot(feature)];
-        (place != NONE).then(|| {
-            let (page, at) = (place as usize / self.per_page(), place as usize % self.per_page());
-            &self.pages[page][at * self.width..][..self.width]
-        })
+    pub fn get(&self, feature: usize) -> Option<&[T]> {
+        let place = self.place(self.slot(feature));
+        (place != NONE).then(|| self.at(place))
     }
 
     /// The cell of `feature`, which gets one if it has none.
     #[inline]
-    pub fn get_mut(&mut self, feature: usize) -> &mut [f32] {
+    pub fn get_mut(&mut self, feature: usize) -> &mut [T] {
         self.of_slot(self.slot(feature))
     }
 
+    #[inline]
+    fn at(&self, place: u32) -> &[T] {
+        let (page, at) = self.page_of(place);
+        &self.pages[page][at * self.width..][..self.width]
+    }
+
     /// Has cells of `width` numbers for `features` features from now on, `copy` filling each from what it was.
-    pub fn grow(&mut self, width: usize, features: usize, mut copy: impl FnMut(&[f32], &mut [f32])) {
+    pub fn grow(&mut self, width: usize, features: usize, mut copy: impl FnMut(&[T], &mut [T])) {
         let hashed = self.features > self.most;
-        if !hashed && features > self.most {
-            // From here on places are hashes: a cell moves to the place of its hash, and the first one there stays.
-            let mut grown = Self::new(width, features, self.most);
-            for feature in 0..self.features {
-                if let Some(old) = self.get(feature)
-                    && grown.get(feature).is_none()
-                {
-                    copy(old, grown.get_mut(feature));
-                }
-            }
-            *self = grown;
-            return;
-        }
         let mut grown = Self::new(width, features, self.most);
-        for (slot, place) in self.places.iter().enumerate().filter(|(_, place)| **place != NONE) {
-            let (page, at) = (*place as usize / self.per_page(), *place as usize % self.per_page());
-            copy(&self.pages[page][at * self.width..][..self.width], grown.of_slot(slot));
+        // Where hashes take over, whoever is there moves to the place of its hash, and the first one there stays.
+        for (slot, place) in self.places() {
+            let slot = if hashed { slot } else { grown.slot(slot) };
+            if grown.place(slot) == NONE {
+                copy(self.at(place), grown.of_slot(slot));
+            }
         }
         *self = grown;
     }
 
-    fn of_slot(&mut self, slot: usize) -> &mut [f32] {
-        let per_page = self.per_page();
-        if self.places[slot] == NONE {
-            self.places[slot] = self.used as u32;
-            if self.used.is_multiple_of(per_page) {
-                self.pages.push(vec![0.0; per_page * self.width]);
-            }
+    fn of_slot(&mut self, slot: usize) -> &mut [T] {
+        let mut place = self.place(slot);
+        if place == NONE {
+            place = self.used as u32;
             self.used += 1;
+            let (page, _) = self.page_of(place);
+            if page == self.pages.len() {
+                self.pages.push(vec![T::default(); (self.first << page) * self.width]);
+            }
+            self.enter(slot, place);
         }
-        let place = self.places[slot] as usize;
-        &mut self.pages[place / per_page][place % per_page * self.width..][..self.width]
+        let (page, at) = self.page_of(place);
+        &mut self.pages[page][at * self.width..][..self.width]
+    }
+
+    /// Takes note of the place of a slot that had none.
+    fn enter(&mut self, slot: usize, place: u32) {
+        let slots = self.features.min(self.most);
+        if let Index::Hashed(entries) = &mut self.index
+            && 2 * self.used > entries.len()
+        {
+            let len = (2 * entries.len()).max(16);
+            let known = std::mem::take(entries);
+            let known = known.into_iter().filter(|(_, place)| *place != NONE);
+            if 2 * len >= slots {
+                // A list is no longer then, and faster.
+                let mut places = vec![NONE; slots];
+                known.for_each(|(slot, place)| places[slot as usize] = place);
+                self.index = Index::Listed(places);
+            } else {
+                *entries = vec![(0, NONE); len];
+                known.for_each(|entry| insert(entries, entry));
+            }
+        }
+        match &mut self.index {
+            Index::Listed(places) => places[slot] = place,
+            Index::Hashed(entries) => insert(entries, (slot as u32, place)),
+        }
+    }
+
+    /// The slots that were written to, in order, with their places.
+    fn places(&self) -> Vec<(usize, u32)> {
+        match &self.index {
+            Index::Listed(places) => {
+                places.iter().copied().enumerate().filter(|(_, place)| *place != NONE).collect()
+            }
+            Index::Hashed(entries) => {
+                let entries = entries.iter().filter(|(_, place)| *place != NONE);
+                let mut places: Vec<(usize, u32)> =
+                    entries.map(|(slot, place)| (*slot as usize, *place)).collect();
+                places.sort_unstable();
+                places
+            }
+        }
+    }
+
+    /// Shows all cells that were written to, in order of the features or their hashes.
+    pub fn each(&self, mut see: impl FnMut(&[T])) {
+        match &self.index {
+            Index::Listed(places) => {
+                places.iter().filter(|place| **place != NONE).for_each(|place| see(self.at(*place)));
+            }
+            Index::Hashed(_) => self.places().iter().for_each(|(_, place)| see(self.at(*place))),
+        }
+    }
+
+    /// The same with cells that may be changed.
+    pub fn each_mut(&mut self, mut change: impl FnMut(&mut [T])) {
+        let (width, first, pages) = (self.width, self.first, &mut self.pages);
+        let mut show = |place: u32| {
+            let (page, at) = page_of(place, first);
+            change(&mut pages[page][at * width..][..width]);
+        };
+        match &self.index {
+            Index::Listed(places) => {
+                places.iter().filter(|place| **place != NONE).for_each(|place| show(*place))
+            }
+            Index::Hashed(entries) => {
+                let mut places: Vec<_> = entries.iter().filter(|(_, place)| *place != NONE).collect();
+                places.sort_unstable();
+                places.iter().for_each(|(_, place)| show(*place));
+            }
+        }
     }
 
     /// All cells that were written to, for saving: the place among features or hashes, and then the numbers.
     pub fn list(&self) -> Vec<f64> {
         let mut list = Vec::with_capacity(self.used * (1 + self.width));
-        for (slot, place) in self.places.iter().enumerate().filter(|(_, place)| **place != NONE) {
-            let (page, at) = (*place as usize / self.per_page(), *place as usize % self.per_page());
+        for (slot, place) in self.places() {
             list.push(slot as f64);
-            list.extend(self.pages[page][at * self.width..][..self.width].iter().map(|x| f64::from(*x)));
+            list.extend(self.at(place).iter().map(|x| (*x).into()));
         }
         list
     }
@@ -117,7 +262,8 @@ impl Cells {
     /// Takes over the cells of a list. Returns false if it is none that [`Cells::list`] makes.
     pub fn set_list(&mut self, list: &[f64]) -> bool {
         *self = Self::new(self.width, self.features, self.most);
-        let (chunks, slots) = (list.chunks_exact(1 + self.width), self.places.len() as f64);
+        let slots = self.features.min(self.most) as f64;
+        let chunks = list.chunks_exact(1 + self.width);
         if !chunks.remainder().is_empty() {
             return false;
         }
@@ -126,10 +272,20 @@ impl Cells {
             if !(slot >= 0.0 && slot < slots && slot.fract() == 0.0) {
                 return false;
             }
-            self.of_slot(slot as usize).iter_mut().zip(numbers).for_each(|(mine, x)| *mine = *x as f32);
+            let mine = self.of_slot(slot as usize);
+            mine.iter_mut().zip(numbers).for_each(|(mine, x)| *mine = T::nearest(*x));
         }
         true
     }
+}
+
+/// Puts an entry where probing finds it.
+fn insert(entries: &mut [(u32, u32)], entry: (u32, u32)) {
+    let mut at = first_probe(entry.0, entries.len());
+    while entries[at].1 != NONE {
+        at = (at + 1) & (entries.len() - 1);
+    }
+    entries[at] = entry;
 }
 
 #[cfg(test)]
@@ -138,7 +294,7 @@ mod tests {
 
     #[test]
     fn cells_come_when_they_are_written_to() {
-        let mut cells = Cells::new(3, 10, 10);
+        let mut cells = Cells::<f32>::new(3, 10, 10);
         assert!(cells.get(7).is_none());
         cells.get_mut(7).copy_from_slice(&[1.0, 2.0, 3.0]);
         cells.get_mut(2)[1] = 5.0;
@@ -160,14 +316,41 @@ mod tests {
     /// Two hundred features in at most sixteen cells: memory stays, and a feature always finds its own.
     #[test]
     fn hashing_bounds_memory() {
-        let mut cells = Cells::new(2, 200, 16);
+        let mut cells = Cells::<f64>::new(2, 200, 16);
         for feature in 0..200 {
             cells.get_mut(feature)[0] += 1.0;
         }
         assert_eq!(cells.used, 16);
         assert_eq!(cells.list().chunks(3).map(|cell| cell[1]).sum::<f64>(), 200.0);
-        let before = cells.get(150).map(<[f32]>::to_vec);
+        let before = cells.get(150).map(<[f64]>::to_vec);
         cells.grow(2, 400, |old, new| new.copy_from_slice(old));
-        assert_eq!(cells.get(150).map(<[f32]>::to_vec), before);
+        assert_eq!(cells.get(150).map(<[f64]>::to_vec), before);
+    }
+
+    /// From no cell to all of many: hashed first, listed in the end, each with what was written to it, in order.
+    #[test]
+    fn the_index_changes_and_cells_stay() {
+        let features = 5000;
+        let mut cells = Cells::<f64>::new(1, features, usize::MAX);
+        let mut seen = Vec::new();
+        for t in 0..features {
+            let feature = t * 2927 % features;
+            assert!(cells.get(feature).is_none(), "{feature}");
+            cells.get_mut(feature)[0] = feature as f64 + 0.5;
+            seen.push(feature);
+            if t.is_power_of_two() || t + 1 == features {
+                assert_eq!(matches!(cells.index, Index::Hashed(_)), t < 1024, "after {t}");
+                for feature in 0..features {
+                    let want = seen.contains(&feature).then_some(feature as f64 + 0.5);
+                    assert_eq!(cells.get(feature).map(|cell| cell[0]), want);
+                }
+                let mut inner = Vec::new();
+                cells.each(|cell| inner.push(cell[0]));
+                assert!(inner.is_sorted() && inner.len() == seen.len());
+                let mut changed = Vec::new();
+                cells.each_mut(|cell| changed.push(cell[0]));
+                assert_eq!(inner, changed);
+            }
+        }
     }
 }

@@ -16,6 +16,27 @@ pub fn scratch_len(classes: usize) -> usize {
 /// $r = u - \sigma(z)$, a step solves $(I + S\ \mathrm{diag}(a))\ \delta = -r$, which for a diagonal is a
 /// division and a rank-one correction.
 pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
+    let steps = iterate(a, g, z, p, scratch, LAST);
+    softmax(z, p);
+    steps
+}
+
+/// The same to the seven digits of single precision.
+pub(crate) fn solve_single(
+    a: &[f64],
+    g: &[f64],
+    z: &mut [f64],
+    p: &mut [f64],
+    scratch: &mut [f64],
+) -> usize {
+    // Steps square the error: what follows this one is far below 1e-7.
+    let steps = iterate(a, g, z, p, scratch, 1e-4);
+    quick_softmax(z, p);
+    steps
+}
+
+/// Newton's steps, until one is at most `last`.
+fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64], last: f64) -> usize {
     const MAX_STEPS: usize = 200;
     let k = a.len();
     let rest = &mut { scratch };
@@ -63,13 +84,12 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
         axpy(tau, delta, u);
         // The step is the error; once it stops halving, rounding is all that is left of it.
         let a_u = z.iter().zip(g).fold(0.0, |max: f64, (z, g)| max.max((g - z).abs()));
-        let converged = step <= LAST.max(4.0 * f64::EPSILON * scale.max(a_u));
+        let converged = step <= last.max(4.0 * f64::EPSILON * scale.max(a_u));
         if converged || (step < 1e-3 && step > 0.5 * last_step) {
             break;
         }
         last_step = step;
     }
-    softmax(z, p);
     steps
 }
 

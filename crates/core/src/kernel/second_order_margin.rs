@@ -20,6 +20,7 @@ use std::fmt::Debug;
 
 use super::lowrank_inverse::LowRankInverse;
 use super::vector::{axpy, dot};
+use super::cells::Cells;
 use super::weights::scores_by_feature;
 use crate::example::Features;
 use crate::loss::hinge::margin;
@@ -35,6 +36,11 @@ pub trait Metric: Clone + Debug + Send + Sync + 'static {
 
     /// How many numbers the state takes.
     fn numbers(classes: usize, features: usize) -> usize;
+
+    /// How many of them are taken before the first row.
+    fn numbers_at_first(classes: usize, features: usize) -> usize {
+        Self::numbers(classes, features)
+    }
 
     /// Writes $Wx$ to `scores`.
     fn scores(&self, x: Features<'_>, scores: &mut [f64]);
@@ -244,34 +250,37 @@ impl Metric for FullMetric {
 #[derive(Clone, Debug)]
 pub struct DiagonalMetric {
     classes: usize,
-    features: usize,
     regularization: f64,
-    /// The diagonal of $A - aI$, by feature.
-    growth: Vec<f64>,
-    /// $\theta$, by feature.
-    sums: Vec<f64>,
-    /// $W = \theta / A$, by feature.
-    weights: Vec<f64>,
+    /// For every feature $K$ numbers each: the diagonal of $A - aI$, $\theta$, and $W = \theta / A$.
+    cells: Cells<f64>,
+    /// The cells as they are saved and loaded.
+    saved: Vec<f64>,
 }
 
 impl Metric for DiagonalMetric {
     const HAS_THEOREM: bool = false;
 
     fn new(classes: usize, features: usize, regularization: f64) -> Self {
-        let zeros = || vec![0.0; classes * features];
-        Self { classes, features, regularization, growth: zeros(), sums: zeros(), weights: zeros() }
+        let cells = Cells::new(3 * classes, features, usize::MAX);
+        Self { classes, regularization, cells, saved: Vec::new() }
     }
 
     fn numbers(classes: usize, features: usize) -> usize {
-        classes.saturating_mul(features).saturating_mul(2)
+        classes.saturating_mul(features).saturating_mul(3)
+    }
+
+    fn numbers_at_first(classes: usize, _features: usize) -> usize {
+        classes
     }
 
     fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
-        scores_by_feature(&self.weights, x, scores);
+        scores_by_feature(&self.cells, 2 * self.classes, x, scores);
     }
 
     fn quadratic(&mut self, x: Features<'_>, Pair { label, rival }: Pair) -> f64 {
-        let entry = |i: usize, class: usize| self.regularization + self.growth[i * self.classes + class];
+        let entry = |i: usize, class: usize| {
+            self.regularization + self.cells.get(i).map_or(0.0, |growth| growth[class])
+        };
         x.iter().map(|(i, value)| value * (value / entry(i, label) + value / entry(i, rival))).sum()
     }
 
@@ -280,42 +289,38 @@ impl Metric for DiagonalMetric {
     }
 
     fn step(&mut self, x: Features<'_>, Pair { label, rival }: Pair, Step { probability, .. }: Step) {
-        for (i, value) in x.iter() {
+        self.saved = Vec::new();
+        for (i, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            let (growth, rest) = self.cells.get_mut(i).split_at_mut(self.classes);
+            let (sums, weights) = rest.split_at_mut(self.classes);
             for (class, sign) in [(label, 1.0), (rival, -1.0)] {
-                let at = i * self.classes + class;
-                self.growth[at] += value * value / probability;
-                self.sums[at] += sign * value / probability;
-                self.weights[at] = self.sums[at] / (self.regularization + self.growth[at]);
+                growth[class] += value * value / probability;
+                sums[class] += sign * value / probability;
+                weights[class] = sums[class] / (self.regularization + growth[class]);
             }
         }
     }
 
     fn grow(&mut self, classes: usize, features: usize) {
-        let grow = |old: &[f64]| {
-            let mut new = vec![0.0; classes * features];
-            for (old, new) in old.chunks_exact(self.classes).zip(new.chunks_exact_mut(classes)) {
-                new[..self.classes].copy_from_slice(old);
+        let k = self.classes;
+        self.cells.grow(3 * classes, features, |old, new| {
+            for (old, new) in old.chunks_exact(k).zip(new.chunks_exact_mut(classes)) {
+                new[..k].copy_from_slice(old);
             }
-            new
-        };
-        let grown = [&self.growth, &self.sums, &self.weights].map(|part| grow(part));
-        [self.growth, self.sums, self.weights] = grown;
-        (self.classes, self.features) = (classes, features);
+        });
+        self.classes = classes;
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        let shape = vec![self.features, self.classes];
-        vec![
-            Tensor::real("growth", shape.clone(), &mut self.growth),
-            Tensor::real("sums", shape, &mut self.sums),
-        ]
+        self.saved = self.cells.list();
+        vec![Tensor::list("cells", &mut self.saved)]
     }
 
     fn restored(&mut self) -> bool {
-        for ((weight, sum), growth) in self.weights.iter_mut().zip(&self.sums).zip(&self.growth) {
-            *weight = sum / (self.regularization + growth);
-        }
-        self.growth.iter().all(|growth| *growth >= 0.0)
+        let known = self.cells.set_list(&std::mem::take(&mut self.saved));
+        let (k, mut valid) = (self.classes, true);
+        self.cells.each(|cell| valid &= cell[..k].iter().all(|growth| *growth >= 0.0));
+        known && valid
     }
 }
 

@@ -75,6 +75,40 @@ fn exp_of_negative(x: f64) -> f64 {
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
+/// Writes $\ln p$ for probabilities `p`, at least that of `least` >= 1e-300, to `out`: to a few units in the last place, eight at a
+/// time.
+pub(crate) fn quick_logarithms(p: &[f64], least: f64, out: &mut [f64]) {
+    widest(
+        #[inline(always)]
+        || {
+            for (p, out) in p.iter().zip(out) {
+                *out = ln_of_normal(p.max(least));
+            }
+        },
+    );
+}
+
+/// $\ln x$ of a positive number with all its digits, without a branch.
+#[inline(always)]
+fn ln_of_normal(x: f64) -> f64 {
+    /// $\ln 2$ in two parts, the first with zeros behind.
+    const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
+    /// The bits of $\sqrt{1/2}$: mantissas are taken from there to its double.
+    const START: u64 = 0x3FE6_A09E_667F_3BCD;
+    let above = x.to_bits().wrapping_sub(START);
+    let exponent = (above as i64 >> 52) as f64;
+    let mantissa = f64::from_bits((above & 0x000F_FFFF_FFFF_FFFF).wrapping_add(START));
+    // ln m = 2 artanh(s), s = (m-1)/(m+1), |s| < 0.172: the next term is below 2^-57 of the first.
+    let s = (mantissa - 1.0) / (mantissa + 1.0);
+    let square = s * s;
+    let mut sum = 1.0 / 21.0;
+    for odd in [19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
+        sum = sum * square + 1.0 / odd;
+    }
+    let tail = 2.0 * s * square * sum + exponent * LN_2[1];
+    exponent * LN_2[0] + (2.0 * s + tail)
+}
+
 /// Writes $S(p)\ z = \mathrm{diag}(p)\ z - p\ \langle p, z\rangle$ to `out`.
 pub fn covariance_times(p: &[f64], z: &[f64], out: &mut [f64]) {
     let mean = super::vector::dot(p, z);
@@ -115,6 +149,17 @@ pub fn tails(p: &[f64], tails: &mut [f64]) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn quick_logarithms_are_as_good() {
+        let p: Vec<f64> = (0..4000).map(|i| (-0.17 * f64::from(i)).exp() * 0.999).chain([1.0, 0.0, 0.5, 1.0 - 1e-16]).collect();
+        let mut got = vec![0.0; p.len()];
+        quick_logarithms(&p, 1e-300, &mut got);
+        for (got, p) in got.iter().zip(&p) {
+            let want = p.max(1e-300).ln();
+            assert!((got - want).abs() <= 1e-15 * want.abs(), "ln {p} = {want}, not {got}");
+        }
+    }
 
     #[test]
     fn the_quick_one_is_as_good() {

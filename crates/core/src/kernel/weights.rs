@@ -1,5 +1,6 @@
 //! First-order weights $W \in \mathbb{R}^{K \times d}$ with lazily scaled rows and known norms.
 
+use super::cells::Cells;
 use super::vector::{add_scaled, axpy, dot, dot_in_lanes, widest};
 use crate::example::Features;
 use crate::state::Tensor;
@@ -11,6 +12,15 @@ const SMALLEST_SCALE: f64 = 1e-6;
 /// pile up.
 const REFRESH: u64 = 1 << 16;
 
+/// The numbers $v_k$, in the order that serves the rows.
+#[derive(Clone, Debug)]
+enum Values {
+    /// By class, for dense rows.
+    Dense(Vec<f64>),
+    /// By feature, $K$ numbers each, for sparse rows: allocated when a feature is first seen. The list is as they are saved.
+    Sparse(Cells<f64>, Vec<f64>),
+}
+
 /// $W$, row $k$ stored as $s_k v_k$: shrinking a row costs one multiplication, whatever its length.
 ///
 /// The storage order belongs to this type: by class where rows are dense, by feature where they are sparse,
@@ -19,8 +29,7 @@ const REFRESH: u64 = 1 << 16;
 pub struct Weights {
     classes: usize,
     features: usize,
-    by_feature: bool,
-    values: Vec<f64>,
+    values: Values,
     scale: Vec<f64>,
     norm_squared: Vec<f64>,
     updates: u64,
@@ -30,13 +39,17 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// $W = 0$. Memory is touched only where weights become non-zero.
+    /// $W = 0$.
     pub fn new(classes: usize, features: usize, sparse: bool) -> Self {
+        let values = if sparse {
+            Values::Sparse(Cells::new(classes, features, usize::MAX), Vec::new())
+        } else {
+            Values::Dense(vec![0.0; classes * features])
+        };
         Self {
             classes,
             features,
-            by_feature: sparse,
-            values: vec![0.0; classes * features],
+            values,
             scale: vec![1.0; classes],
             norm_squared: vec![0.0; classes],
             updates: 0,
@@ -45,23 +58,28 @@ impl Weights {
         }
     }
 
+    /// 8-byte numbers that are taken before the first row.
+    pub(crate) fn numbers_at_first(classes: usize, features: usize, sparse: bool) -> usize {
+        classes.saturating_mul(if sparse { 1 } else { features })
+    }
+
     /// Writes $Wx$ to `scores`.
     pub fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
-        if self.by_feature {
-            scores_by_feature(&self.values, x, scores);
-        } else if let Features::Dense(x) = x {
+        match (&self.values, x) {
+            (Values::Sparse(cells, _), x) => scores_by_feature(cells, 0, x, scores),
             // The kind of vectors is chosen once, not for every row.
-            widest(
+            (Values::Dense(values), Features::Dense(x)) => widest(
                 #[inline(always)]
                 || {
-                    for (score, row) in scores.iter_mut().zip(self.values.chunks_exact(x.len())) {
+                    for (score, row) in scores.iter_mut().zip(values.chunks_exact(x.len())) {
                         *score = dot_in_lanes(x, row);
                     }
                 },
-            );
-        } else {
-            for (score, row) in scores.iter_mut().zip(self.values.chunks_exact(self.features)) {
-                *score = x.dot(row);
+            ),
+            (Values::Dense(values), x) => {
+                for (score, row) in scores.iter_mut().zip(values.chunks_exact(self.features)) {
+                    *score = x.dot(row);
+                }
             }
         }
         for (score, scale) in scores.iter_mut().zip(&self.scale) {
@@ -84,25 +102,29 @@ impl Weights {
         for ((step, c), scale) in self.step.iter_mut().zip(coefficients).zip(&self.scale) {
             *step = c / scale;
         }
-        if self.by_feature {
-            for (i, value) in x.iter() {
-                axpy(value, &self.step, &mut self.values[i * self.classes..][..self.classes]);
+        match (&mut self.values, x) {
+            (Values::Sparse(cells, saved), x) if self.step.iter().any(|step| *step != 0.0) => {
+                *saved = Vec::new();
+                for (i, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+                    axpy(value, &self.step, cells.get_mut(i));
+                }
             }
-        } else if let Features::Dense(x) = x {
-            widest(
+            (Values::Sparse(..), _) => {}
+            (Values::Dense(values), Features::Dense(x)) => widest(
                 #[inline(always)]
                 || {
-                    for (row, step) in self.values.chunks_exact_mut(x.len()).zip(&self.step) {
+                    for (row, step) in values.chunks_exact_mut(x.len()).zip(&self.step) {
                         if *step != 0.0 {
                             add_scaled(*step, x, row);
                         }
                     }
                 },
-            );
-        } else {
-            for (row, step) in self.values.chunks_exact_mut(self.features).zip(&self.step) {
-                if *step != 0.0 {
-                    x.add_to(*step, row);
+            ),
+            (Values::Dense(values), x) => {
+                for (row, step) in values.chunks_exact_mut(self.features).zip(&self.step) {
+                    if *step != 0.0 {
+                        x.add_to(*step, row);
+                    }
                 }
             }
         }
@@ -134,22 +156,24 @@ impl Weights {
     /// Multiplies the scales in and computes the norms anew.
     fn refresh(&mut self) {
         self.norm_squared.fill(0.0);
-        if self.by_feature {
-            for column in self.values.chunks_exact_mut(self.classes) {
-                for ((w, scale), norm) in column.iter_mut().zip(&self.scale).zip(&mut self.norm_squared) {
+        let (scales, norms) = (&self.scale, &mut self.norm_squared);
+        match &mut self.values {
+            Values::Sparse(cells, _) => cells.each_mut(|column| {
+                for ((w, scale), norm) in column.iter_mut().zip(scales).zip(norms.iter_mut()) {
                     if *w != 0.0 {
                         *w *= scale;
                         *norm += *w * *w;
                     }
                 }
-            }
-        } else {
-            let rows = self.values.chunks_exact_mut(self.features);
-            for ((row, scale), norm) in rows.zip(&self.scale).zip(&mut self.norm_squared) {
-                for w in row.iter_mut() {
-                    *w *= scale;
+            }),
+            Values::Dense(values) => {
+                let rows = values.chunks_exact_mut(self.features);
+                for ((row, scale), norm) in rows.zip(scales).zip(norms) {
+                    for w in row.iter_mut() {
+                        *w *= scale;
+                    }
+                    *norm = dot(row, row);
                 }
-                *norm = dot(row, row);
             }
         }
         self.scale.fill(1.0);
@@ -157,12 +181,19 @@ impl Weights {
 
     /// Makes room for more classes and features, all-zero, new ones appended.
     pub fn grow(&mut self, classes: usize, features: usize) {
-        let mut grown = Self::new(classes, features, self.by_feature);
-        for class in 0..self.classes {
-            for feature in 0..self.features {
-                let place = grown.place(class, feature);
-                grown.values[place] = self.values[self.place(class, feature)];
+        let (k, d) = (self.classes, self.features);
+        let mut grown = Self::new(classes, features, matches!(self.values, Values::Sparse(..)));
+        match (&mut self.values, &mut grown.values) {
+            (Values::Sparse(cells, _), Values::Sparse(grown, _)) => {
+                cells.grow(classes, features, |old, new| new[..k].copy_from_slice(old));
+                std::mem::swap(cells, grown);
             }
+            (Values::Dense(values), Values::Dense(grown)) => {
+                for (old, new) in values.chunks_exact(d).zip(grown.chunks_exact_mut(features)) {
+                    new[..d].copy_from_slice(old);
+                }
+            }
+            _ => unreachable!("the order of the numbers stays"),
         }
         grown.scale[..self.classes].copy_from_slice(&self.scale);
         grown.norm_squared[..self.classes].copy_from_slice(&self.norm_squared);
@@ -170,54 +201,59 @@ impl Weights {
         *self = grown;
     }
 
-    fn place(&self, class: usize, feature: usize) -> usize {
-        if self.by_feature { feature * self.classes + class } else { class * self.features + feature }
+    /// $w_{kj}$ without its row's scale.
+    #[cfg(test)]
+    fn value(&self, class: usize, feature: usize) -> f64 {
+        match &self.values {
+            Values::Sparse(cells, _) => cells.get(feature).map_or(0.0, |cell| cell[class]),
+            Values::Dense(values) => values[class * self.features + feature],
+        }
     }
 
     /// The state.
     pub fn tensors(&mut self) -> [Tensor<'_>; 4] {
         let (k, d) = (self.classes, self.features);
-        let shape = if self.by_feature { vec![d, k] } else { vec![k, d] };
+        let weights = match &mut self.values {
+            Values::Dense(values) => Tensor::real("weights", vec![k, d], values),
+            Values::Sparse(cells, saved) => {
+                *saved = cells.list();
+                Tensor::list("weights", saved)
+            }
+        };
         [
-            Tensor::real("weights", shape, &mut self.values),
+            weights,
             Tensor::vector("weights_scale", &mut self.scale),
             Tensor::vector("weights_norm_squared", &mut self.norm_squared),
             Tensor::count("weights_updates", &mut self.updates),
         ]
     }
+
+    /// Takes over what was loaded. False if it is no state.
+    pub fn restored(&mut self) -> bool {
+        match &mut self.values {
+            Values::Dense(_) => true,
+            Values::Sparse(cells, saved) => cells.set_list(&std::mem::take(saved)),
+        }
+    }
 }
 
-/// Writes $Wx$ to `scores`, for `weights` stored by feature.
-pub(super) fn scores_by_feature(weights: &[f64], x: Features<'_>, scores: &mut [f64]) {
-    /// Classes whose scores are kept in registers,
-    const AT_ONCE: usize = 4;
-    /// where that takes few passes over the row.
+/// Writes $Wx$ to `scores`, for weights that stand by feature, at the place `offset` of each cell.
+pub(crate) fn scores_by_feature(cells: &Cells<f64>, offset: usize, x: Features<'_>, scores: &mut [f64]) {
+    /// Scores of so many classes are kept out of memory while they are summed up.
     const FEW: usize = 16;
     let classes = scores.len();
-    if !(AT_ONCE..=FEW).contains(&classes) {
-        scores.fill(0.0);
-        for (i, value) in x.iter() {
-            axpy(value, &weights[i * classes..][..classes], scores);
-        }
-        return;
-    }
-    // The last classes may be among those before them: they are then computed twice, alike.
-    let last = classes - AT_ONCE;
-    for start in (0..last).step_by(AT_ONCE).chain([last]) {
-        let mut sums = [0.0; AT_ONCE];
-        let mut add = |i: usize, value: f64| {
-            let weights = weights[i * classes + start..].first_chunk::<AT_ONCE>().expect("a row of W");
+    let seen = x.iter().filter_map(|(i, value)| Some((value, &cells.get(i)?[offset..][..classes])));
+    if classes <= FEW {
+        let mut sums = [0.0; FEW];
+        for (value, weights) in seen {
             for (sum, weight) in sums.iter_mut().zip(weights) {
                 *sum += value * weight;
             }
-        };
-        match x {
-            Features::Dense(values) => values.iter().enumerate().for_each(|(i, value)| add(i, *value)),
-            Features::Sparse { indices, values } => {
-                indices.iter().zip(values).for_each(|(i, value)| add(*i as usize, *value));
-            }
         }
-        scores[start..start + AT_ONCE].copy_from_slice(&sums);
+        scores.copy_from_slice(&sums[..classes]);
+    } else {
+        scores.fill(0.0);
+        seen.for_each(|(value, weights)| axpy(value, weights, scores));
     }
 }
 
@@ -229,21 +265,25 @@ mod tests {
     /// W as a plain matrix, by class.
     fn dense(weights: &Weights) -> Vec<f64> {
         let (k, d) = (weights.classes, weights.features);
-        (0..k * d).map(|at| weights.scale[at / d] * weights.values[weights.place(at / d, at % d)]).collect()
+        (0..k * d).map(|at| weights.scale[at / d] * weights.value(at / d, at % d)).collect()
     }
 
     #[test]
     fn scores_by_feature_of_any_number_of_classes() {
         let x = [0.5, -2.0, 0.0, 3.0, 1.25];
         for classes in 1..20 {
-            let weights: Vec<f64> = (0..classes * x.len()).map(|at| (at as f64).sin()).collect();
+            let mut cells = Cells::new(1 + classes, x.len(), usize::MAX);
+            for i in 0..x.len() {
+                let weights = cells.get_mut(i)[1..].iter_mut().enumerate();
+                weights.for_each(|(k, weight)| *weight = ((i * classes + k) as f64).sin());
+            }
             let column =
                 |k: usize| x.iter().enumerate().map(move |(i, x)| x * (((i * classes + k) as f64).sin()));
             let want: Vec<f64> = (0..classes).map(|k| column(k).fold(0.0, |sum, term| sum + term)).collect();
             let sparse = Features::Sparse { indices: &[0, 1, 3, 4], values: &[0.5, -2.0, 3.0, 1.25] };
             for x in [Features::Dense(&x), sparse] {
                 let mut scores = vec![7.0; classes];
-                scores_by_feature(&weights, x, &mut scores);
+                scores_by_feature(&cells, 1, x, &mut scores);
                 assert_eq!(scores, want, "{classes} classes");
             }
         }

@@ -1,7 +1,7 @@
 //! The loop: read, predict, score, update. Start reading here.
 
 use noregret::algorithm::Forecast;
-use noregret::example::{Label, Target};
+use noregret::example::{Label, Target, Truth};
 use noregret::guarantee::Promise;
 use noregret::learner::OnlineLearner;
 use noregret::prediction::{Prediction, draw};
@@ -59,6 +59,12 @@ pub trait Sink {
     /// # Errors
     /// What cannot be written: the run ends.
     fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()>;
+
+    /// Whether it looks at the forecasts of all labels. Where none does, learners of very many labels need not make them:
+    /// predictions then have neither scores nor probabilities.
+    fn reads_forecasts(&self) -> bool {
+        true
+    }
 }
 
 /// Two observers, one after the other.
@@ -67,6 +73,10 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.0.observe(outcome, score)?;
         self.1.observe(outcome, score)
     }
+
+    fn reads_forecasts(&self) -> bool {
+        self.0.reads_forecasts() || self.1.reads_forecasts()
+    }
 }
 
 /// An observer that may be absent.
@@ -74,12 +84,20 @@ impl<S: Sink> Sink for Option<S> {
     fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
         self.as_mut().map_or(Ok(()), |sink| sink.observe(outcome, score))
     }
+
+    fn reads_forecasts(&self) -> bool {
+        self.as_ref().is_some_and(Sink::reads_forecasts)
+    }
 }
 
 /// Several observers, or none.
 impl<S: Sink> Sink for Vec<S> {
     fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()> {
         self.iter_mut().try_for_each(|sink| sink.observe(outcome, score))
+    }
+
+    fn reads_forecasts(&self) -> bool {
+        self.iter().any(Sink::reads_forecasts)
     }
 }
 
@@ -130,22 +148,36 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
     standing: &mut Standing<Prediction>,
 ) -> Result<(), RunError> {
     let mut block = Block::new(standing.block as usize, options.limit);
-    let mut prediction = learner.prediction();
+    // Late labels need the whole forecast as it was.
+    let few = options.forecast == Forecast::Probabilities
+        && options.delay == Lateness::default()
+        && !sink.reads_forecasts();
+    let (mut prediction, mut best) = (learner.prediction(), Vec::new());
     while block.fill(examples)? {
         learner.prepare(&Coming(block.examples()));
         for example in block.examples() {
             standing.rounds += 1;
-            learner.predict(example.features(), &mut prediction);
-            if !prediction.is_finite() {
-                return Err(RunError::NotFinite(standing.rounds));
-            }
-            let played = play(options.forecast, &prediction, generator);
-            let target = example.target();
-            let mut round = RoundScore::default();
-            if let Some(target) = target {
-                round = RoundScore::new(options.forecast, &prediction, played, target);
-                standing.score.add(round);
-            }
+            let (x, target) = (example.features(), example.target());
+            let (played, round) = if few && learner.forecasts_few() {
+                learner.best(x, 1, &mut prediction, &mut best);
+                let played = best[0].0;
+                let truth = target.map(|target| target.truth);
+                let round = truth.map(|truth| {
+                    let Truth::Class(label) = truth else { unreachable!("it takes no soft labels") };
+                    RoundScore::of_label(label, played, learner.probability(x, label, &mut prediction))
+                });
+                (played, round)
+            } else {
+                learner.predict(x, &mut prediction);
+                if !prediction.is_finite() {
+                    return Err(RunError::NotFinite(standing.rounds));
+                }
+                let played = play(options.forecast, &prediction, generator);
+                let scored = |target| RoundScore::new(options.forecast, &prediction, played, target);
+                (played, target.map(scored))
+            };
+            round.into_iter().for_each(|round| standing.score.add(round));
+            let round = round.unwrap_or_default();
             let certificate = || standing.score.facts.certificate(learner);
             let bound = || standing.score.facts.guarantee(learner)?.regret_bound();
             let weights = || learner.weights();

@@ -54,6 +54,14 @@ impl RoundScore {
     }
 }
 
+impl RoundScore {
+    /// The score of a forecast of which the played label and the probability of the true one, `label`, are known.
+    pub fn of_label(label: Label, played: Label, probability: f64) -> Self {
+        let error = f64::from(u8::from(played != label));
+        Self { error, expected_error: 1.0 - probability, greedy_error: error, loss: -probability.max(1e-300).ln() }
+    }
+}
+
 /// The log loss of class `label`, from the probabilities, which cost no exponentials: $\ln(1 + \sum_{k \ne y} p_k / p_y)$, without
 /// cancellation. From the scores where the probability is too small to be divided by.
 fn log_loss(at: &Prediction, label: usize) -> f64 {

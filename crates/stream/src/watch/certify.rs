@@ -180,7 +180,7 @@ impl Record {
         Ok(match guarantee {
             Guarantee::Regret { ball, norm, bound } => {
                 let comparator = match ball {
-                    None => "the best function of the kernel's space (not computed)".to_owned(),
+                    None => "the best predictor of the learner's own kind (not computed)".to_owned(),
                     Some(ball) => format!("the best linear predictor with {} <= {norm:.4}", ball_name(ball)),
                 };
                 let best = ball.map(|ball| self.best(ball, norm)).transpose()?;

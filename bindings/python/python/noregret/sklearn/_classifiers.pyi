@@ -8,9 +8,9 @@ from ._base import Classifier, WeightedClassifier
 __all__ = [
     "AdaboostOlmClassifier", "AioliClassifier", "AutoClassifier", "FolkloreClassifier",
     "FolkloreDiagClassifier", "FtrlClassifier", "GafClassifier", "GaptronHingeClassifier",
-    "GaptronLogisticClassifier", "GaptronSmoothClassifier", "KernelAioliClassifier", "OgdClassifier",
-    "OnsClassifier", "OnsDiagClassifier", "PerceptronClassifier", "SecondOrderPerceptronClassifier",
-    "SecondOrderPerceptronDiagClassifier"
+    "GaptronLogisticClassifier", "GaptronSmoothClassifier", "KernelAioliClassifier", "LabelTreeClassifier",
+    "OgdClassifier", "OnsClassifier", "OnsDiagClassifier", "PerceptronClassifier",
+    "SecondOrderPerceptronClassifier", "SecondOrderPerceptronDiagClassifier"
 ]
 
 class AdaboostOlmClassifier(Classifier):
@@ -128,6 +128,14 @@ class KernelAioliClassifier(WeightedClassifier):
         improper_weight: float | None = None, max_rounds: int | None = None, passes: int = 1,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
         memory: int = 8192,
+    ) -> None: ...
+class LabelTreeClassifier(WeightedClassifier):
+    node: str | None
+    balance: float | None
+    def __init__(
+        self, *, node: str | None = None, balance: float | None = None, passes: int = 1, scale: str = "auto",
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        **nested: Any,
     ) -> None: ...
 class OgdClassifier(WeightedClassifier):
     norm: float | None

@@ -32,6 +32,9 @@ const MOST_PAIRED: usize = 256;
 /// In the first rounds all members together may cost this many budgets.
 pub(super) const TRIAL: f64 = 4.0;
 
+/// With more classes than this there is no trial: members cost too much.
+const MANY: usize = 16;
+
 /// A member that costs less than this part of the budget is not dropped.
 const CHEAP: f64 = 0.02;
 
@@ -81,9 +84,11 @@ impl Lineup {
     /// Who takes part in `problem` within `limits`.
     ///
     /// Counts always; trees, and the families over features, waves of them, their products, and classes and features, of which one
-    /// alone is within the budget. All of them together stay within [`TRIAL`] budgets, and within the memory, or the last are
+    /// alone is within the budget. All of them together stay within [`TRIAL`] budgets (one for
+    /// many classes), and within the memory, or the last are
     /// left out. Diagonal learners where no family is: as many as fit, and at least one, with as many cells as there is room for.
     pub(super) fn within(problem: &Problem, limits: Limits) -> Self {
+        let trial = if problem.classes > MANY { 1.0 } else { TRIAL };
         let (mut work, mut numbers) = (0.0, 0usize);
         let mut members = Vec::new();
         for member in candidates(problem) {
@@ -92,7 +97,7 @@ impl Lineup {
             }
             let (own_work, own_numbers) = (member.work(problem), member.numbers(problem));
             let counts = matches!(member, Description::Labels | Description::Pairs);
-            let in_time = own_work <= limits.work && work + own_work <= TRIAL * limits.work;
+            let in_time = own_work <= limits.work && work + own_work <= trial * limits.work;
             let in_memory = numbers.saturating_add(own_numbers) <= limits.numbers;
             if member == Description::Labels || (in_memory && (counts || in_time)) {
                 work += own_work;

@@ -73,6 +73,14 @@ impl Description {
             Self::Trees => Trees::numbers(problem),
         }
     }
+
+    /// How many of them are taken before the first row.
+    pub(super) fn numbers_at_first(self, problem: &Problem) -> usize {
+        match self {
+            Self::Diagonals { .. } | Self::Diagonal { .. } => self.heads().saturating_mul(problem.classes),
+            _ => self.numbers(problem),
+        }
+    }
 }
 
 /// The inversions' share of a round of a family that forgets, with a matrix of this side.

@@ -7,7 +7,7 @@
 
 use crate::example::{Features, Target};
 use crate::kernel::cells::Cells;
-use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
+use crate::kernel::diagonal_fixed_point::{scratch_len, solve_single};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{take, widest};
 use crate::prediction::Prediction;
@@ -17,10 +17,13 @@ use super::member::Member;
 
 /// Ratios and curvatures of the members: so many of the first take part.
 pub(super) const GRID: [(f64, f64); 6] =
-    [(0.001, 0.5), (0.01, 0.1), (0.01, 0.5), (0.1, 0.1), (0.01, 0.02), (0.1, 0.02)];
+    [(0.01, 0.5), (0.001, 0.5), (0.01, 0.1), (0.1, 0.1), (0.01, 0.02), (0.1, 0.02)];
 
 /// Classes whose reciprocals are kept in registers and the nearest cache.
 const BLOCK: usize = 64;
+
+/// So few classes are not worth the widest vectors.
+const FEW: usize = 4;
 
 /// A surrogate touches the loss at logits within ± this.
 const LARGEST: f64 = 50.0;
@@ -71,7 +74,7 @@ impl Diagonals {
 
     /// 8-byte numbers of state at most.
     pub(super) fn numbers(classes: usize, features: usize, heads: usize, most: usize) -> usize {
-        Cells::numbers(classes.saturating_mul(1 + heads), features, most)
+        Cells::<f32>::numbers(classes.saturating_mul(1 + heads), features, most)
     }
 
     fn make_room(&mut self) {
@@ -92,6 +95,23 @@ impl Diagonals {
             };
             let (growth, gradients) = cell.split_at(k);
             let value = value as f32;
+            if k <= FEW {
+                for (place, ratio) in ratios.iter().enumerate() {
+                    let mut shares = [0.0; FEW];
+                    let squares = squares[place * k..].iter_mut();
+                    for ((share, growth), square) in shares.iter_mut().zip(growth).zip(squares) {
+                        *share = value / (*ratio as f32 + growth);
+                        *square += f64::from(value * *share);
+                    }
+                    for (head, _) in heads.iter().enumerate().filter(|(_, head)| head.0 == place) {
+                        let images = images[head * k..].iter_mut().zip(&gradients[head * k..][..k]);
+                        for ((image, gradient), share) in images.zip(&shares) {
+                            *image += f64::from(share * gradient);
+                        }
+                    }
+                }
+                continue;
+            }
             widest(
                 #[inline(always)]
                 || {
@@ -131,6 +151,18 @@ impl Diagonals {
     }
 }
 
+/// What the cell of a feature of this `value` learns.
+#[inline(always)]
+fn learn(cell: &mut [f32], classes: usize, value: f32, steps: &[f32]) {
+    let (growth, gradients) = cell.split_at_mut(classes);
+    for (growth, step) in growth.iter_mut().zip(steps) {
+        *growth += value * value * step;
+    }
+    for (gradient, step) in gradients.iter_mut().zip(&steps[classes..]) {
+        *gradient += value * step;
+    }
+}
+
 impl Member for Diagonals {
     fn prediction(&self) -> Prediction {
         let (k, heads) = (self.classes, self.heads.len());
@@ -154,7 +186,7 @@ impl Member for Diagonals {
                 *a = scale * square;
                 *g = 0.5 * *a - scale * image;
             }
-            solve(a, g, &mut at.scores, &mut at.probabilities, rest);
+            solve_single(a, g, &mut at.scores, &mut at.probabilities, rest);
         }
         out.stamp = Some(self.rounds);
     }
@@ -185,18 +217,14 @@ impl Member for Diagonals {
             let cell = self.cells.get_mut(feature);
             let steps = &self.steps;
             let value = value as f32;
-            widest(
-                #[inline(always)]
-                || {
-                    let (growth, gradients) = cell.split_at_mut(k);
-                    for (growth, step) in growth.iter_mut().zip(steps) {
-                        *growth += value * value * step;
-                    }
-                    for (gradient, step) in gradients.iter_mut().zip(&steps[k..]) {
-                        *gradient += value * step;
-                    }
-                },
-            );
+            if k <= FEW {
+                learn(cell, k, value, steps);
+            } else {
+                widest(
+                    #[inline(always)]
+                    || learn(cell, k, value, steps),
+                );
+            }
         }
         self.rounds += 1;
     }

@@ -130,6 +130,12 @@ fn numbers(memory: u64) -> usize {
     usize::try_from(memory).unwrap_or(usize::MAX).saturating_mul(1 << 17)
 }
 
+/// What members may cost by these parameters.
+fn limits(params: &AutoParams, problem: &Problem) -> Limits {
+    let work = multiply_adds(params.budget.unwrap_or_else(|| default_budget(problem)));
+    Limits { work, numbers: numbers(params.member_memory.unwrap_or(MEMORY)) }
+}
+
 /// After this round, and every power of two, members may be added or dropped.
 const FIRST_LOOK: u64 = 32;
 
@@ -266,11 +272,15 @@ impl Algorithm for Auto {
     }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
-        let work = multiply_adds(params.budget.unwrap_or_else(|| default_budget(problem)));
-        let limits = Limits { work, numbers: numbers(params.member_memory.unwrap_or(MEMORY)) };
-        let lineup = params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits));
+        let lineup = params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
         let active = lineup.0.iter().filter(|place| !place.left);
         active.map(|place| place.member.numbers(problem)).fold(0, usize::saturating_add)
+    }
+
+    fn numbers_at_first(params: &AutoParams, problem: &Problem) -> usize {
+        let lineup = params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
+        let active = lineup.0.iter().filter(|place| !place.left);
+        active.map(|place| place.member.numbers_at_first(problem)).fold(0, usize::saturating_add)
     }
 }
 

@@ -1,0 +1,183 @@
+"""Many classes and many features: `rivals.py many` writes results/many-classes.md. Streams are those of many_streams.py.
+
+Processor time and peak memory are those of the whole process, reading the file included, on one core.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+import numpy as np
+
+import many_streams
+from contestants import NOREGRET
+from places import ROOT, WORK
+
+FOLDER = WORK / "many"
+RATES = ("0.5", "2", "5", "10")
+SIZES = (100, 1_000, 10_000, 100_000)
+# One-against-all takes a number for every class and row: it is not waited for beyond this.
+LARGEST_OAA = 1_000
+
+
+@dataclass
+class Run:
+    """What a process did with a stream."""
+
+    rows: int
+    log_loss: float | None
+    error: float
+    seconds: float
+    mebibytes: float
+
+    def cells(self):
+        loss = "" if self.log_loss is None else f"{self.log_loss:.4f}"
+        return f"{loss} | {self.error:.4f} | {self.rows / self.seconds:,.0f} | {self.mebibytes:,.0f}"
+
+
+def process(command):
+    """Output, processor time and peak memory of a process."""
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        if status != 0:
+            raise SystemExit(f"{' '.join(map(str, command))}: ended with {status}")
+        out.seek(0)
+        return out.read().decode(), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def ours(name, settings):
+    out, seconds, memory = process([program(), "run", FOLDER / f"{name}.svm", "--json", "--quiet", *settings.split()])
+    summary = json.loads(out.splitlines()[-1])
+    return Run(summary["rounds"], summary.get("log_loss"), summary["error_rate"], seconds, memory)
+
+
+def program():
+    return os.environ.get("NOREGRET", NOREGRET)
+
+
+def vw(name, classes, settings):
+    """One-against-all logistic with probabilities."""
+    path = FOLDER / f"{name}.vw"
+    labels = np.array([int(line.split(" ", 1)[0]) for line in open(path)]) - 1
+    with tempfile.TemporaryDirectory() as folder:
+        said = os.path.join(folder, "said")
+        common = "--loss_function logistic --probabilities --random_seed 1 --holdout_off --no_stdin --quiet -b 24"
+        command = f"-m vowpalwabbit -d {path} --oaa {classes} {common} -p {said} {settings}"
+        _, seconds, memory = process([sys.executable, *command.split()])
+        total, wrong = 0.0, 0
+        for line, label in zip(open(said), labels):
+            p = np.fromiter((float(part.split(":")[1]) for part in line.split()), float)
+            total -= math.log(0.999 * p[label] / max(p.sum(), 1e-15) + 0.001 / classes)
+            wrong += int(p.argmax() != label)
+    return Run(len(labels), total / len(labels), wrong / len(labels), seconds, memory)
+
+
+def made(name, rows, plt=False):
+    """Files of a stream, made once; for trees of the rival, labels count from 0 and stand in a list."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if not (FOLDER / f"{name}.vw").exists():
+        many_streams.write(rows, FOLDER / f"{name}.svm", FOLDER / f"{name}.vw")
+    if plt and not (FOLDER / f"{name}-plt.vw").exists():
+        with open(FOLDER / f"{name}.vw") as whole, open(FOLDER / f"{name}-plt.vw", "w") as out:
+            for line in whole:
+                label, rest = line.split(" ", 1)
+                out.write(f"{int(label) - 1} {rest}")
+    return name
+
+
+def tree_vw(name, classes, settings):
+    """A probabilistic label tree of the rival: it is told the labels' order, ours finds a tree."""
+    path = FOLDER / f"{name}-plt.vw"
+    labels = np.array([int(line.split(" ", 1)[0]) for line in open(path)])
+    with tempfile.TemporaryDirectory() as folder:
+        said = os.path.join(folder, "said")
+        common = "--loss_function logistic --random_seed 1 --holdout_off --no_stdin --quiet -b 24 --top_k 1"
+        command = f"-m vowpalwabbit -d {path} --plt {classes} {common} -p {said} {settings}"
+        _, seconds, memory = process([sys.executable, *command.split()])
+        best = np.array([int(line.split(",")[0].split(":")[0].strip() or -1) for line in open(said)])
+    return Run(len(labels), None, float((best[: len(labels)] != labels).mean()), seconds, memory)
+
+
+HEAD = "| who | log-loss | error rate | rows a second | MiB |\n|---|---:|---:|---:|---:|\n"
+
+
+def first():
+    """The three streams, with the best of the rival's rates."""
+    streams = [
+        ("200 classes, 20 dense features, 5,000 rows", "dense-200", many_streams.dense, 200),
+        ("1,000 classes, 100,000 sparse features, 30 a row, 20,000 rows", "texts-1000", many_streams.texts, 1000),
+        ("two classes, 1,000,000 sparse features, 50 a row, 50,000 rows", "two-million", many_streams.two, 2),
+    ]
+    for title, name, rows, classes in streams:
+        made(name, rows())
+        text = f"### {title}\n\n{HEAD}"
+        for settings in ("", "--learner folklore-diag"):
+            text += f"| `noregret run {settings}`".replace(" `", "`") + f" | {ours(name, settings).cells()} |\n"
+        runs = [(rate, vw(name, classes, f"-l {rate}")) for rate in RATES]
+        rate, best = min(runs, key=lambda run: run[1].log_loss)
+        text += f"| `vw --oaa {classes} --probabilities -l {rate}`, best of {', '.join(RATES)} | {best.cells()} |\n"
+        yield text
+
+
+def growth(least=20_000):
+    """Labels from a hundred to a hundred thousand, five rows of each or more."""
+    points = {}
+    for shape in ("tree", "flat"):
+        text = f"### {'A hierarchy' if shape == 'tree' else 'Nothing in common'}\n\n"
+        text += "| classes " + HEAD.replace("\n|---|", "\n|---:|---|", 1)
+        for classes in SIZES:
+            rows = max(least, 5 * classes)
+            name = made(f"{shape}-{classes}", getattr(many_streams, shape)(classes, rows), plt=True)
+            contests = [("`label-tree`", lambda: ours(name, "--learner label-tree")), ("`vw --plt`", lambda: tree_vw(name, classes, "-l 1"))]
+            if classes <= LARGEST_OAA:
+                contests.append(("`vw --oaa`", lambda: vw(name, classes, "-l 5")))
+            for who, run in contests:
+                got = run()
+                points.setdefault(f"{who.strip('`')}, {shape}", []).append((classes, 1e6 * got.seconds / got.rows))
+                text += f"| {classes:,} | {who} | {got.cells()} |\n"
+        yield text, points
+
+
+def chart(points, path):
+    """Microseconds of processor time a row over the classes, both in decades."""
+    width, height, left, top = 640, 400, 70, 20
+    highest = math.ceil(math.log10(max(y for line in points.values() for _, y in line)))
+    lowest = math.floor(math.log10(min(y for line in points.values() for _, y in line)))
+    x = lambda classes: left + (math.log10(classes) - 2) / 3 * (width - left - 160)
+    y = lambda micros: top + (highest - math.log10(micros)) / max(highest - lowest, 1) * (height - top - 60)
+    colours = ("#1b6ca8", "#c4511d", "#3c8d40", "#7d4aa5", "#a08100", "#444444")
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">']
+    for decade in range(2, 6):
+        parts.append(f'<text x="{x(10**decade):.0f}" y="{height - 40}" text-anchor="middle">10^{decade}</text>')
+    for decade in range(lowest, highest + 1):
+        parts.append(f'<text x="{left - 8}" y="{y(10.0**decade) + 4:.0f}" text-anchor="end">10^{decade}</text>')
+    parts.append(f'<text x="{left}" y="{height - 15}">classes; upwards microseconds of processor time a row</text>')
+    for colour, (name, line) in zip(colours, points.items()):
+        places = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in line)
+        parts.append(f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts.append(f'<text x="{x(line[-1][0]) + 6:.0f}" y="{y(line[-1][1]) + 4:.0f}" fill="{colour}">{name}</text>')
+    path.write_text("\n".join([*parts, "</svg>\n"]))
+
+
+def many(_):
+    page = f"""# Many classes, many features
+
+Written by `python3 benches/rivals/rivals.py many`. One pass in file order, every prediction made before its label was seen; streams
+are made by `benches/rivals/many_streams.py`. Rows a second of processor time and the peak memory are those of the whole process,
+reading included. Where a rival says zero of a label that comes, a thousandth of uniform is mixed in, to its favour.
+
+## Streams of the three kinds
+
+"""
+    page += "\n".join(first())
+    page += "\n## From a hundred to a hundred thousand classes\n\n"
+    page += "20,000 rows, or five of each class if that is more. `vw --plt` knows how many labels there are and their order; its tree gives no probabilities. ![](many-classes.svg)\n\n"
+    for text, points in growth():
+        page += text + "\n"
+    chart(points, ROOT / "results" / "many-classes.svg")
+    (ROOT / "results" / "many-classes.md").write_text(page)

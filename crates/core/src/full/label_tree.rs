@@ -1,0 +1,543 @@
+//! # A tree of labels, grown online
+//!
+//! For thousands of classes: a binary tree whose leaves are the labels, with a two-class learner in every inner node. A label's
+//! probability is the product along its path, so that learning or scoring a label costs its depth; the best labels are found
+//! best-first. A label gets its leaf when it first comes, wherever the nodes that there are would send its row.
+//!
+//! ## Reference
+//!
+//! Alina Beygelzimer, John Langford, Yuri Lifshits, Gregory Sorkin, Alex Strehl, *Conditional Probability Tree Estimation Analysis
+//! and Algorithms*, UAI 2009: section 4. Kalina Jasinska-Kobus, Marek Wydmuch, Devanathan Thiruvenkatachari, Krzysztof Dembczyński,
+//! *Online probabilistic label trees*, AISTATS 2021. `references.bib`: `beygelzimer2009cpt`, `jasinska2021oplt`; theory: trees 1.1,
+//! 1.2, 1.3.
+//!
+//! ## Symbols
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | | `nodes` | inner nodes, in the order in which they came: a parent before its children |
+//! | $p_n(x)$ | `learner` | forecast of node $n$ that the label is to its right |
+//! | $L, R$ | `leaves` | leaves to the left and right of a node |
+//! | $\alpha$ | `balance` | how much a short path counts when a leaf is sought for a new label |
+//! | $m$ | `known` | labels that have a leaf |
+//! | $q_t$ | | what is kept back for the other $K - m$ |
+//!
+//! $$ p(y) = (1 - q_t) \textstyle\prod_{n \text{ above } y} p_n^{\text{side of } y}, \qquad
+//!    p(y) = \frac{q_t}{K - m} \text{ for a label without a leaf}, \tag{1} $$
+//! $$ q_t = \frac{m + \frac12}{t} \text{ in round } t > 1 \text{ while } m < K, \text{ else } 0; \qquad q_1 = 1. \tag{2} $$
+//!
+//! A label's round is learnt by the nodes of its path. A label that comes for the first time descends from the root, to the right where
+//!
+//! $$ (1 - \alpha)\ (2 p_n - 1) + \alpha \log_2(L/R) > 0, \tag{3} $$
+//!
+//! and the leaf that it reaches becomes an inner node with this leaf on its left and the new one on its right, before the path learns the
+//! round. With the losses of the kept-back shares as they occur, and each node's regret on the rounds that passed it,
+//!
+//! $$ \mathrm{Regret} \le \textstyle\sum_n \mathrm{Regret}_n + \sum_{y_t \text{ known}} \ln\frac1{1 - q_t} +
+//!    \sum_{y_t \text{ new}} \ln\frac{K - m}{q_t} \tag{4} $$
+//!
+//! against every predictor that has a linear one of the nodes' ball in each node of the tree as it was grown, and pays for all rounds.
+//!
+//! ## Deviations
+//!
+//! * $q_t$ is the estimate of Krichevsky and Trofimov of how often labels are new: the papers have no probabilities for these.
+//! * With nodes that keep matrices (`aioli`, the default where these are small) (4) is a theorem; with `folklore-diag`, the default beyond,
+//!   nodes have no bound and so has the tree. Its nodes start from settings that learn faster than that learner's own defaults.
+//! * Late feedback finds the forecasts of the nodes as they were played, and learns by the tree as it is.
+//! * Trees of shards have different shapes: they cannot be merged. Rows that are announced are of no use, since which nodes they will
+//!   teach is not known before their labels.
+//!
+//! ## Cost
+//!
+//! `update`, [`Predictor::probability`]: the nodes on the label's path; [`Predictor::best`]: those on the paths of the labels that it
+//! looks at, few where forecasts are sharp. `predict` writes the probabilities of all labels: $K - 1$ nodes. Memory: a node for each
+//! label that came.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::fmt;
+
+use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
+use crate::example::{Features, Label, Target, Truth};
+use crate::guarantee::{Guarantee, Promise};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::param::{ParamError, Value, Values};
+use crate::prediction::Prediction;
+use crate::problem::Problem;
+use crate::registry::Entry;
+use crate::state::{State, Tensor};
+
+pub use self::params::LabelTreeParams;
+
+mod packed;
+mod params;
+#[cfg(test)]
+mod tests;
+
+/// With more labels than this, forecasts are of the best ones unless all are asked for.
+const MANY: usize = 256;
+
+/// Where a subtree is: an inner node or the leaf of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Child {
+    Node(u32),
+    Leaf(u32),
+}
+
+/// An inner node.
+#[derive(Clone)]
+struct Node {
+    /// The node above and the side on which this one hangs; none for the root.
+    above: Option<(u32, u8)>,
+    below: [Child; 2],
+    /// Leaves on the left and on the right.
+    leaves: [u32; 2],
+    /// Forecasts whether the label is on the right.
+    learner: Box<dyn Model>,
+}
+
+/// See the [module](self).
+#[derive(Clone)]
+pub struct LabelTree {
+    entry: &'static Entry,
+    /// Parameters in use of every node's learner.
+    node_values: Values,
+    balance: f64,
+    problem: Problem,
+    seed: u64,
+    nodes: Vec<Node>,
+    /// Where each class has its leaf: the node above it and the side. The only leaf of a tree without nodes is below none.
+    places: Vec<Option<Option<(u32, u8)>>>,
+    /// Classes that have a leaf.
+    known: usize,
+    rounds: u64,
+    /// Those of an importance weight above 0: $t - 1$ of (2).
+    counted: u64,
+    /// What the kept-back shares have cost so far, in nats: the last two sums of (4).
+    kept_back: f64,
+    /// The depths of the labels so far, summed.
+    depths: u64,
+    /// A node's forecast, where that of the round is outgrown.
+    spare: Prediction,
+    /// The state of tree and nodes as it is saved and loaded.
+    saved: Vec<f64>,
+}
+
+impl fmt::Debug for LabelTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LabelTree")
+            .field("node", &self.entry.about.name)
+            .field("known", &self.known)
+            .field("rounds", &self.rounds)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LabelTree {
+    fn node_problem(&self) -> Problem {
+        Problem { classes: 2, ..self.problem.clone() }
+    }
+
+    /// $q_t$ of the coming round.
+    fn kept_back_share(&self) -> f64 {
+        if self.known == 0 {
+            1.0
+        } else if self.known == self.problem.classes {
+            0.0
+        } else {
+            (self.known as f64 + 0.5) / (self.counted as f64 + 1.0) // eq. (2)
+        }
+    }
+
+    /// What a class without a leaf is given.
+    fn share_of_unknown(&self) -> f64 {
+        self.kept_back_share() / (self.problem.classes - self.known).max(1) as f64
+    }
+
+    /// The forecast of node `at`, left and right, that `out` has or that is made in `room`.
+    fn forecast<'a>(
+        &self,
+        node: u32,
+        x: Features<'_>,
+        out: &'a Prediction,
+        room: &'a mut Prediction,
+    ) -> &'a Prediction {
+        let full = out.indices.first().is_some_and(|count| node < *count);
+        if full {
+            return &out.members[node as usize];
+        }
+        let learner = &self.nodes[node as usize].learner;
+        fit(room, learner.as_ref());
+        learner.predict(x, room);
+        room
+    }
+
+    /// The leaf that a label descends to which comes for the first time: the class that has it now.
+    fn descend(&self, x: Features<'_>, out: &Prediction, room: &mut Prediction) -> u32 {
+        let mut at = Child::Node(0);
+        loop {
+            match at {
+                Child::Leaf(class) => return class,
+                Child::Node(node) => {
+                    let right = self.forecast(node, x, out, room).probabilities[1];
+                    let Node { leaves: [l, r], below, .. } = &self.nodes[node as usize];
+                    let shorter = (f64::from(*l) / f64::from(*r)).log2();
+                    let goes = (1.0 - self.balance) * (2.0 * right - 1.0) + self.balance * shorter > 0.0; // eq. (3)
+                    at = below[usize::from(goes)];
+                }
+            }
+        }
+    }
+
+    /// Gives `class` a leaf beside that of `other`.
+    fn place(&mut self, class: u32, other: u32) {
+        let node = self.nodes.len() as u32;
+        let above = self.places[other as usize].expect("it has a leaf");
+        if let Some((parent, side)) = above {
+            self.nodes[parent as usize].below[usize::from(side)] = Child::Node(node);
+        }
+        self.places[other as usize] = Some(Some((node, 0)));
+        self.places[class as usize] = Some(Some((node, 1)));
+        let mut walk = above;
+        while let Some((parent, side)) = walk {
+            let parent = &mut self.nodes[parent as usize];
+            parent.leaves[usize::from(side)] += 1;
+            walk = parent.above;
+        }
+        let learner = self.learner(node);
+        let below = [Child::Leaf(other), Child::Leaf(class)];
+        self.nodes.push(Node { above, below, leaves: [1, 1], learner });
+    }
+
+    /// The learner of a new node.
+    fn learner(&self, node: u32) -> Box<dyn Model> {
+        let made = self.entry.make(
+            &self.node_values,
+            self.node_problem(),
+            self.seed.wrapping_add(u64::from(node)),
+        );
+        made.expect("a learner of these parameters was made before")
+    }
+
+    /// Learns on every node of the path to `class` which way it went.
+    fn teach(&mut self, x: Features<'_>, class: u32, weight: f64, out: &Prediction) {
+        let mut room = std::mem::take(&mut self.spare);
+        let mut walk = self.places[class as usize].expect("it has a leaf");
+        while let Some((node, side)) = walk {
+            self.depths += 1;
+            let at = self.forecast(node, x, out, &mut room);
+            let node = &mut self.nodes[node as usize];
+            node.learner.update(x, Target::class(usize::from(side)).weighted(weight), at);
+            walk = node.above;
+        }
+        self.spare = room;
+    }
+
+    /// The sum of `promise` over the nodes and of what the kept-back shares have cost; for a node that has none, why.
+    fn sum(&self, promise: impl Fn(&dyn Model) -> Option<Promise>) -> Promise {
+        let mut sum = self.kept_back;
+        for node in &self.nodes {
+            match promise(node.learner.as_ref()) {
+                Some(Ok(bound)) => sum += bound,
+                Some(Err(why)) => return Err(format!("of a node, {why}")),
+                None => return Err(format!("{}, the learner of its nodes, has none", self.entry.about.name)),
+            }
+        }
+        Ok(sum)
+    }
+}
+
+/// Makes `room` a prediction of `learner`, if it is none yet.
+fn fit(room: &mut Prediction, learner: &dyn Model) {
+    if room.scores.len() != 2 {
+        *room = learner.prediction();
+    }
+}
+
+impl Algorithm for LabelTree {
+    type Params = LabelTreeParams;
+
+    const ABOUT: About = About {
+        name: "label-tree",
+        summary: "for thousands of classes: a tree of two-class learners that grows with the labels",
+        paper: Paper { key: "beygelzimer2009cpt", place: "section 4" },
+        guarantee: "with aioli in the nodes: regret <= sum of the nodes' regrets + ln of what is kept back for new labels",
+        cost: "one node's learner times the depth",
+        memory: "one node's learner for each label that came",
+        forecast: Forecast::Probabilities,
+        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: true },
+    };
+
+    fn new(params: LabelTreeParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        problem.resolve_radius(None)?;
+        let entry = params.entry(&problem)?;
+        let balance = params.balance()?;
+        let two = Problem { classes: 2, ..problem.clone() };
+        let radius = problem.radius;
+        let first = params.make(entry, two, seed)?;
+        Ok(Self {
+            entry,
+            node_values: first.values(),
+            balance,
+            places: vec![None; problem.classes],
+            problem: Problem { radius: first.problem().radius.or(radius), ..problem },
+            seed,
+            nodes: Vec::new(),
+            known: 0,
+            rounds: 0,
+            counted: 0,
+            kept_back: 0.0,
+            depths: 0,
+            spare: Prediction::default(),
+            saved: Vec::new(),
+        })
+    }
+
+    fn params(&self) -> LabelTreeParams {
+        LabelTreeParams {
+            node: Some(self.entry.about.name.to_owned()),
+            balance: Some(self.balance),
+            node_values: self.node_values.clone(),
+        }
+    }
+
+    fn numbers(problem: &Problem) -> usize {
+        Self::numbers_for(&LabelTreeParams::default(), problem)
+    }
+
+    fn numbers_for(params: &LabelTreeParams, problem: &Problem) -> usize {
+        // What comes with the features that a node's rows have is not known.
+        params.numbers_at_first(problem).saturating_mul(problem.classes)
+    }
+
+    fn numbers_at_first(params: &LabelTreeParams, problem: &Problem) -> usize {
+        params.numbers_at_first(problem).saturating_add(problem.classes)
+    }
+}
+
+impl Predictor for LabelTree {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Its members: the nodes in order.
+    fn prediction(&self) -> Prediction {
+        let members = self.nodes.iter().map(|node| node.learner.prediction()).collect();
+        Prediction { members, indices: vec![0], ..Prediction::sized(self.problem.classes, self.nodes.len()) }
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let known = out.members.len().min(self.nodes.len());
+        out.members.truncate(known);
+        out.members.extend(self.nodes[known..].iter().map(|node| node.learner.prediction()));
+        out.scratch.resize(self.nodes.len(), 0.0);
+        out.indices.clear();
+        out.indices.push(self.nodes.len() as u32);
+        out.probabilities.clear();
+        out.probabilities.resize(self.problem.classes, self.share_of_unknown());
+        out.scores.resize(self.problem.classes, 0.0);
+        // Of a node, what its path has so far; of a tree of one leaf, that of the leaf.
+        let share = 1.0 - self.kept_back_share();
+        if self.nodes.is_empty() {
+            let only = self.places.iter().position(Option::is_some);
+            only.into_iter().for_each(|class| out.probabilities[class] = share);
+        } else {
+            out.scratch[0] = share;
+        }
+        for (at, node) in self.nodes.iter().enumerate() {
+            let own = &mut out.members[at];
+            fit(own, node.learner.as_ref());
+            node.learner.predict(x, own);
+            let share = out.scratch[at];
+            for (below, p) in node.below.iter().zip(&own.probabilities) {
+                match below {
+                    Child::Node(node) => out.scratch[*node as usize] = share * p,
+                    Child::Leaf(class) => out.probabilities[*class as usize] = share * p, // eq. (1)
+                }
+            }
+        }
+        out.set_scores_to_logarithms();
+        out.stamp = Some(self.rounds);
+    }
+
+    fn forecasts_few(&self) -> bool {
+        self.problem.classes > MANY
+    }
+
+    fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64 {
+        let Some(mut walk) = self.places[label.index()] else { return self.share_of_unknown() };
+        let mut room = std::mem::take(&mut out.members);
+        room.resize_with(1, Prediction::default);
+        out.indices.clear();
+        let mut p = 1.0 - self.kept_back_share();
+        while let Some((node, side)) = walk {
+            p *= self.forecast(node, x, out, &mut room[0]).probabilities[usize::from(side)];
+            walk = self.nodes[node as usize].above;
+        }
+        out.members = room;
+        p
+    }
+
+    /// Best-first search: of all subtrees that were seen, the most probable is opened next, so that the first leaves to come up
+    /// are the best.
+    fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
+        best.clear();
+        let mut room = std::mem::take(&mut out.members);
+        room.resize_with(1, Prediction::default);
+        out.indices.clear();
+        out.probabilities.clear();
+        out.scores.clear();
+        let mut open = BinaryHeap::new();
+        let share = 1.0 - self.kept_back_share();
+        if !self.nodes.is_empty() {
+            open.push(Open { share, child: Child::Node(0) });
+        } else if let Some(only) = self.places.iter().position(Option::is_some) {
+            open.push(Open { share, child: Child::Leaf(only as u32) });
+        }
+        // Classes without a leaf are alike, and come in order.
+        let unknown = self.share_of_unknown();
+        let mut others = (0u32..).zip(&self.places).filter(|(_, place)| place.is_none()).map(|(class, _)| class);
+        if let Some(class) = others.next() {
+            open.push(Open { share: unknown, child: Child::Leaf(class) });
+        }
+        while let (true, Some(Open { share, child })) = (best.len() < count, open.pop()) {
+            match child {
+                Child::Leaf(class) => {
+                    best.push((Label(class), share));
+                    if self.places[class as usize].is_none()
+                        && let Some(class) = others.next()
+                    {
+                        open.push(Open { share: unknown, child: Child::Leaf(class) });
+                    }
+                }
+                Child::Node(node) => {
+                    let at = self.forecast(node, x, out, &mut room[0]);
+                    for (below, p) in self.nodes[node as usize].below.iter().zip(&at.probabilities) {
+                        open.push(Open { share: share * p, child: *below });
+                    }
+                }
+            }
+        }
+        out.members = room;
+    }
+}
+
+/// A subtree that best-first search has seen, and the probability of all that is in it.
+#[derive(Clone, Copy, PartialEq)]
+struct Open {
+    share: f64,
+    child: Child,
+}
+
+impl Eq for Open {}
+
+impl Ord for Open {
+    /// By probability; among equals nodes before leaves, which may hide a smaller class, and smaller classes before larger ones.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.share.total_cmp(&other.share).then(other.child.cmp(&self.child))
+    }
+}
+
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl OnlineLearner for LabelTree {
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
+        self.rounds += 1;
+        if y.weight == 0.0 {
+            return;
+        }
+        self.saved = Vec::new();
+        let Truth::Class(label) = y.truth else { panic!("a label-tree takes no soft labels") };
+        let class = label.0;
+        let share = self.kept_back_share();
+        if self.places[label.index()].is_some() {
+            self.kept_back -= y.weight * (-share).ln_1p();
+        } else {
+            self.kept_back -= y.weight * self.share_of_unknown().ln();
+            if self.nodes.is_empty() {
+                match (0u32..).zip(&self.places).find(|(_, place)| place.is_some()) {
+                    Some((only, _)) => self.place(class, only),
+                    None => self.places[label.index()] = Some(None),
+                }
+            } else {
+                let mut room = std::mem::take(&mut self.spare);
+                let other = self.descend(x, at, &mut room);
+                self.spare = room;
+                self.place(class, other);
+            }
+            self.known += 1;
+        }
+        self.teach(x, class, y.weight, at);
+        self.counted += 1;
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        if classes < self.problem.classes || features < self.problem.features {
+            return false;
+        }
+        if features > self.problem.features {
+            let mut grown: Vec<Box<dyn Model>> = self.nodes.iter().map(|node| node.learner.clone()).collect();
+            if !grown.iter_mut().all(|learner| learner.grow(2, features)) {
+                return false;
+            }
+            self.nodes.iter_mut().zip(grown).for_each(|(node, learner)| node.learner = learner);
+            self.spare = Prediction::default();
+        }
+        self.places.resize(classes, None);
+        self.problem = Problem { classes, features, ..self.problem.clone() };
+        true
+    }
+
+    /// Equation (4), each node by its theorem.
+    fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let bound = self.sum(|learner| learner.guarantee()?.regret_bound());
+        Some(Guarantee::Regret { ball: None, norm: self.norm(), bound })
+    }
+
+    /// Equation (4), each node by its certificate.
+    fn certificate(&self) -> Option<Promise> {
+        Some(self.sum(|learner| learner.certificate()))
+    }
+
+    /// The mean depth of the labels so far, and the labels that have a leaf.
+    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+        let mean = self.depths as f64 / self.counted.max(1) as f64;
+        vec![("mean_depth", vec![mean]), ("labels_seen", vec![self.known as f64])]
+    }
+}
+
+impl LabelTree {
+    /// The radius of the nodes' ball; infinite where they have none.
+    fn norm(&self) -> f64 {
+        match self.node_values.get("norm") {
+            Some(Value::Float(norm)) => *norm,
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+impl State for LabelTree {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        self.saved = self.packed();
+        vec![
+            Tensor::list("tree", &mut self.saved),
+            Tensor::number("kept_back", &mut self.kept_back),
+            Tensor::count("rounds", &mut self.rounds),
+            Tensor::count("counted", &mut self.counted),
+            Tensor::count("depths", &mut self.depths),
+        ]
+    }
+
+    fn restored(&mut self) -> bool {
+        let saved = std::mem::take(&mut self.saved);
+        self.unpack(&saved).is_some()
+    }
+}

@@ -1,0 +1,133 @@
+//! A tree as one list of numbers: how many nodes and which class comes first, then for every node in order its leaf that was split,
+//! the class that came, and the numbers of its learner's tensors.
+
+use crate::state::{Slot, Tensor};
+
+use super::LabelTree;
+
+/// 8-byte numbers that a node may take before its own were seen.
+const HARMLESS: usize = 1 << 16;
+
+impl LabelTree {
+    /// The tree and its nodes' learners. The list has all that was placed, in order, so that it can be grown again.
+    pub(super) fn packed(&mut self) -> Vec<f64> {
+        let mut list = Vec::new();
+        if self.known == 0 {
+            return list;
+        }
+        // The first class is the leftmost leaf: whoever splits a leaf goes to the right.
+        let splits = self.splits();
+        list.extend([splits.len() as f64, f64::from(splits.first().map_or(self.only(), |split| split.0))]);
+        for (node, (left, right)) in self.nodes.iter_mut().zip(splits) {
+            list.extend([f64::from(left), f64::from(right)]);
+            node.learner.tensors().into_iter().for_each(|tensor| pack(tensor, &mut list));
+        }
+        list
+    }
+
+    /// The class of a tree without nodes.
+    fn only(&self) -> u32 {
+        self.places.iter().position(Option::is_some).unwrap_or(0) as u32
+    }
+
+    /// For every node in order the class whose leaf it split, which is the leftmost below it, and the class that came, the leftmost on
+    /// its right.
+    fn splits(&self) -> Vec<(u32, u32)> {
+        let leftmost = |mut child: super::Child| loop {
+            match child {
+                super::Child::Leaf(class) => return class,
+                super::Child::Node(node) => child = self.nodes[node as usize].below[0],
+            }
+        };
+        self.nodes.iter().map(|node| (leftmost(node.below[0]), leftmost(node.below[1]))).collect()
+    }
+
+    /// Grows the tree of a list again. `None` if it is none that [`LabelTree::packed`] makes.
+    pub(super) fn unpack(&mut self, list: &[f64]) -> Option<()> {
+        self.nodes.clear();
+        self.places.fill(None);
+        self.known = 0;
+        let mut rest = list.iter().copied();
+        let Some(count) = rest.next() else { return Some(()) };
+        let class = |rest: &mut dyn Iterator<Item = f64>, classes: usize| -> Option<u32> {
+            rest.next().filter(|x| *x >= 0.0 && *x < classes as f64 && x.fract() == 0.0).map(|x| x as u32)
+        };
+        let classes = self.problem.classes;
+        let first = class(&mut rest, classes)?;
+        self.places[first as usize] = Some(None);
+        self.known = 1;
+        if !(count >= 0.0 && count < classes as f64 && count.fract() == 0.0) {
+            return None;
+        }
+        for _ in 0..count as usize {
+            let (left, right) = (class(&mut rest, classes)?, class(&mut rest, classes)?);
+            if self.places[left as usize].is_none() || self.places[right as usize].is_some() {
+                return None;
+            }
+            let wanted = self.entry.numbers_at_first(&self.node_values, &self.node_problem()).ok()?;
+            if wanted > rest.len().saturating_mul(2).max(HARMLESS) {
+                return None;
+            }
+            self.place(right, left);
+            self.known += 1;
+            let learner = &mut self.nodes.last_mut()?.learner;
+            for tensor in learner.tensors() {
+                unpack(tensor, &mut rest)?;
+            }
+            if !learner.restored() {
+                return None;
+            }
+        }
+        rest.next().is_none().then_some(())
+    }
+}
+
+fn pack(tensor: Tensor<'_>, list: &mut Vec<f64>) {
+    match tensor.slot {
+        Slot::Real { data, .. } => list.extend_from_slice(data),
+        Slot::Symmetric { side, data } => {
+            (0..side).for_each(|row| list.extend_from_slice(&data[row * side..][..=row]));
+        }
+        Slot::List(data) => {
+            list.push(data.len() as f64);
+            list.extend_from_slice(data);
+        }
+        Slot::Count(data) => {
+            // In halves: numbers of double precision are whole up to 2^53 only.
+            list.extend(data.iter().flat_map(|count| [(count >> 32) as f64, f64::from(*count as u32)]));
+        }
+    }
+}
+
+fn unpack(tensor: Tensor<'_>, rest: &mut std::iter::Copied<std::slice::Iter<'_, f64>>) -> Option<()> {
+    match tensor.slot {
+        Slot::Real { data, .. } => {
+            for number in data {
+                *number = rest.next()?;
+            }
+        }
+        Slot::Symmetric { side, data } => {
+            for row in 0..side {
+                for column in 0..=row {
+                    let number = rest.next()?;
+                    data[row * side + column] = number;
+                    data[column * side + row] = number;
+                }
+            }
+        }
+        Slot::List(data) => {
+            let len = rest.next()?;
+            if !(len >= 0.0 && len <= rest.len() as f64 && len.fract() == 0.0) {
+                return None;
+            }
+            *data = rest.take(len as usize).collect();
+        }
+        Slot::Count(data) => {
+            let mut half = || rest.next().filter(|x| (0.0..4_294_967_296.0).contains(x) && x.fract() == 0.0);
+            for count in data {
+                *count = ((half()? as u64) << 32) | half()? as u64;
+            }
+        }
+    }
+    Some(())
+}

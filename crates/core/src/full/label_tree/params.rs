@@ -1,0 +1,140 @@
+//! Parameters of label trees: the learner of the nodes, and how it is made.
+
+use crate::algorithm::{Forecast, Model};
+use crate::learner::{Classes, Feedback};
+use crate::param::{ParamError, ParamInfo, ParamValue, Params, Value, Values, fraction, read};
+use crate::problem::Problem;
+use crate::registry::{self, Entry};
+
+/// What parameters of the nodes begin with.
+const PREFIX: &str = "node.";
+
+/// Numbers that all nodes together may take for matrices by default: 128 MiB.
+const MATRICES: usize = 1 << 24;
+
+/// Where a node's learner is not chosen and matrices do not fit: its settings that learn faster than its own defaults.
+const DIAGONAL: [(&str, f64); 2] = [("curvature", 0.5), ("regularization", 0.005)];
+
+/// Parameters of [`LabelTree`](super::LabelTree).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LabelTreeParams {
+    /// Name of the two-class learner in every node.
+    pub node: Option<String>,
+    /// How much a short path counts when a leaf is sought for a new label, in [0, 1].
+    pub balance: Option<f64>,
+    /// Parameters of the nodes' learners, without the prefix `node.`.
+    pub node_values: Values,
+}
+
+impl Params for LabelTreeParams {
+    const PREFIX: Option<&'static str> = Some(PREFIX);
+
+    const FIELDS: &'static [ParamInfo] = &[
+        ParamInfo {
+            need: "the name of a learner",
+            ..ParamInfo::of::<String>(
+                "node",
+                &[
+                    "Name of the learner in every node, one of probabilities of two classes; its parameters as node.norm=2 and so",
+                    "on.",
+                ],
+                "aioli if classes features^2 <= 2^24, else folklore-diag of curvature 0.5 and regularization 0.005 radius^2",
+            )
+        },
+        ParamInfo::of::<f64>(
+            "balance",
+            &["How much a short path counts when a leaf is sought for a new label, in [0, 1]: 1 for nothing else."],
+            "0.25",
+        ),
+    ];
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
+        match name {
+            "node" => self.node = Some(value.to_string()),
+            "balance" => self.balance = Some(read(name, value)?),
+            _ => unreachable!("'{name}' (= {value}) is checked against the fields first"),
+        }
+        Ok(())
+    }
+
+    fn values(&self) -> Values {
+        let own = [
+            ("node", self.node.as_deref().map(Value::from)),
+            ("balance", self.balance.map(|balance| balance.to_value())),
+        ];
+        let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        own.chain(self.node_values.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone())))
+            .collect()
+    }
+
+    fn set_inner(&mut self, name: &str, value: &Value) {
+        self.node_values.insert(name.to_owned(), value.clone());
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        match &self.node {
+            Some(name) => named(name)?.check_names(&self.node_values),
+            // Which of the two it will be is not known yet.
+            None => named("aioli")?
+                .check_names(&self.node_values)
+                .or_else(|error| named("folklore-diag")?.check_names(&self.node_values).map_err(|_| error)),
+        }
+    }
+}
+
+impl LabelTreeParams {
+    /// The entry of the nodes' learner.
+    pub(super) fn entry(&self, problem: &Problem) -> Result<&'static Entry, ParamError> {
+        let matrices = problem.features.saturating_pow(2).saturating_mul(problem.classes);
+        let default = if matrices <= MATRICES { "aioli" } else { "folklore-diag" };
+        named(self.node.as_deref().unwrap_or(default))
+    }
+
+    /// How much a short path counts.
+    pub(super) fn balance(&self) -> Result<f64, ParamError> {
+        fraction("balance", self.balance.unwrap_or(0.25))
+    }
+
+    /// A learner of a node.
+    pub(super) fn make(
+        &self,
+        entry: &'static Entry,
+        two: Problem,
+        seed: u64,
+    ) -> Result<Box<dyn Model>, ParamError> {
+        let mut values = self.node_values.clone();
+        if self.node.is_none() && entry.about.name == "folklore-diag" {
+            let radius = two.radius.unwrap_or(1.0);
+            for (name, value) in DIAGONAL {
+                let scale = if name == "regularization" { radius * radius } else { 1.0 };
+                values.entry(name.to_owned()).or_insert(Value::Float(scale * value));
+            }
+        }
+        entry.make(&values, two, seed).map_err(|error| match error {
+            ParamError::Invalid { name, value, need } => {
+                ParamError::Invalid { name: format!("{PREFIX}{name}"), value, need }
+            }
+            error => error,
+        })
+    }
+
+    /// 8-byte numbers that a node takes before its first row.
+    pub(super) fn numbers_at_first(&self, problem: &Problem) -> usize {
+        let two = Problem { classes: 2, ..problem.clone() };
+        self.entry(problem).and_then(|entry| entry.numbers_at_first(&self.node_values, &two)).unwrap_or(0)
+    }
+}
+
+/// The entry called `name`, if it can be in a node.
+fn named(name: &str) -> Result<&'static Entry, ParamError> {
+    let need = "a learner that forecasts probabilities of two classes, learns from labels and takes weights";
+    let refused = || ParamError::invalid("node", name, need);
+    let entry = registry::find(name).map_err(|_| refused())?;
+    let about = entry.about;
+    let full = matches!(entry.feedback, Feedback::Full | Feedback::Either);
+    let probabilities = about.forecast == Forecast::Probabilities && about.accepts.classes != Classes::Real;
+    if !full || !probabilities || !about.accepts.weights || name == "label-tree" {
+        return Err(refused());
+    }
+    Ok(entry)
+}

@@ -1,0 +1,263 @@
+use super::*;
+use crate::full::aioli::{Aioli, AioliParams};
+use crate::model::Archive;
+use crate::param::Params as _;
+use crate::rng::{Rng, Uniforms as _};
+use crate::testing::{assert_close, unit_rows};
+
+fn tree(classes: usize, features: usize, settings: &[(&str, f64)]) -> LabelTree {
+    let values = settings.iter().map(|(name, value)| ((*name).to_owned(), Value::Float(*value))).collect();
+    let params = LabelTreeParams::from_values("label-tree", &values).expect("known names");
+    LabelTree::new(params, Problem::new(classes, features).with_radius(1.0), 0).expect("valid parameters")
+}
+
+/// Rows whose class is the cell of a grid that they fall into.
+fn rows(count: usize, classes: usize) -> Vec<(Vec<f64>, usize)> {
+    let mut rng = Rng::new(4, 0);
+    let label = |x: &[f64]| {
+        let bits = x.iter().skip(1).fold(0, |bits, x| 2 * bits + usize::from(*x > 0.0));
+        bits % classes
+    };
+    let mut rows: Vec<Vec<f64>> = unit_rows(3, count, 4);
+    rows.iter_mut().for_each(|x| x[0] = 0.5 + 0.1 * rng.uniform());
+    rows.into_iter().map(|x| (x.iter().map(|x| 0.8 * x).collect::<Vec<f64>>(), x)).map(|(x, y)| (x, label(&y))).collect()
+}
+
+/// K = 3. Round 1: 1/3 each. After class 2: q = (1 + ½)/2 = ¾, so 1/4 for class 2 and 3/8 for each of the others. After class 0: one
+/// node, fresh but for that round, and q = (2 + ½)/3.
+#[test]
+fn first_rounds_by_hand() {
+    let mut tree = tree(3, 1, &[]);
+    let x = Features::Dense(&[1.0]);
+    let mut at = tree.prediction();
+    tree.predict(x, &mut at);
+    assert_eq!(at.probabilities, [1.0 / 3.0; 3]);
+    tree.update(x, Target::class(2), &at);
+    tree.predict(x, &mut at);
+    assert_eq!(at.probabilities, [0.375, 0.375, 0.25]);
+    tree.update(x, Target::class(0), &at);
+    assert_close(tree.kept_back, 3f64.ln() - 0.375f64.ln(), 1e-15, "kept back");
+    let mut node = Aioli::new(AioliParams::default(), Problem::new(2, 1).with_radius(1.0), 0).expect("defaults");
+    let mut own = node.prediction();
+    node.predict(x, &mut own);
+    node.update(x, Target::class(1), &own);
+    node.predict(x, &mut own);
+    tree.predict(x, &mut at);
+    let q = 2.5 / 3.0;
+    assert_close(at.probabilities[1], q, 1e-15, "the class that has not come");
+    assert_close(at.probabilities[2], (1.0 - q) * own.probabilities[0], 1e-15, "left");
+    assert_close(at.probabilities[0], (1.0 - q) * own.probabilities[1], 1e-15, "right");
+}
+
+/// A tree of plain nodes, each looked up by the path to it, with its own AIOLI; and the first rounds of twelve classes that come up
+/// one after the other.
+#[test]
+fn it_follows_a_naive_tree() {
+    use std::collections::BTreeMap;
+    let (classes, balance) = (12, 0.25);
+    let mut tree = tree(classes, 4, &[("balance", balance)]);
+    let aioli = || Aioli::new(AioliParams::default(), Problem::new(2, 4).with_radius(1.0), 0).expect("defaults");
+    // Of every label its path; of every inner path its learner.
+    let mut paths: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut learners: BTreeMap<Vec<usize>, Aioli> = BTreeMap::new();
+    let right = |learner: &Aioli, x: &[f64]| {
+        let mut at = learner.prediction();
+        learner.predict(Features::Dense(x), &mut at);
+        at.probabilities[1]
+    };
+    let mut at = tree.prediction();
+    for (t, (x, class)) in rows(600, classes).into_iter().enumerate() {
+        tree.predict(Features::Dense(&x), &mut at);
+        let known = paths.len();
+        let q = if known == 0 {
+            1.0
+        } else if known == classes {
+            0.0
+        } else {
+            (known as f64 + 0.5) / (t as f64 + 1.0)
+        };
+        for label in 0..classes {
+            let want = paths.get(&label).map_or(q / (classes - known).max(1) as f64, |path| {
+                (0..path.len()).fold(1.0 - q, |p, depth| {
+                    let right = right(&learners[&path[..depth]], &x);
+                    p * if path[depth] == 1 { right } else { 1.0 - right }
+                })
+            });
+            assert_close(at.probabilities[label], want, 1e-9, "probability");
+        }
+        assert_close(at.probabilities.iter().sum(), 1.0, 1e-12, "sum");
+        if !paths.contains_key(&class) {
+            let mut path: Vec<usize> = Vec::new();
+            while let Some(learner) = learners.get(&path) {
+                let side = |side: usize| {
+                    let below: Vec<usize> = [&path[..], &[side]].concat();
+                    paths.values().filter(|path| path.starts_with(&below)).count() as f64
+                };
+                let score =
+                    (1.0 - balance) * (2.0 * right(learner, &x) - 1.0) + balance * (side(0) / side(1)).log2();
+                path.push(usize::from(score > 0.0));
+            }
+            if let Some((_, other)) = paths.iter_mut().find(|(_, other)| **other == path) {
+                other.push(0);
+                learners.insert(path.clone(), aioli());
+                path.push(1);
+            }
+            paths.insert(class, path);
+        }
+        let path = &paths[&class];
+        for depth in 0..path.len() {
+            let learner = learners.get_mut(&path[..depth]).expect("an inner path");
+            let mut at = learner.prediction();
+            learner.predict(Features::Dense(&x), &mut at);
+            learner.update(Features::Dense(&x), Target::class(path[depth]), &at);
+        }
+        tree.update(Features::Dense(&x), Target::class(class), &at);
+    }
+    assert_eq!(tree.known, paths.len());
+    assert!(tree.known >= 8, "{} classes came up", tree.known);
+}
+
+/// What best-first search finds is what sorting all probabilities finds, before and after all classes came up.
+#[test]
+fn the_best_labels_are_those_of_all() {
+    for classes in [2, 9, 12] {
+        let mut tree = tree(classes, 4, &[]);
+        let (mut at, mut few, mut best) = (tree.prediction(), Prediction::default(), Vec::new());
+        for (x, class) in rows(300, classes) {
+            let x = Features::Dense(&x);
+            tree.predict(x, &mut at);
+            tree.best(x, classes + 1, &mut few, &mut best);
+            assert_eq!(best.len(), classes);
+            assert!(best.is_sorted_by(|a, b| a.1 >= b.1), "{best:?}");
+            for (label, p) in &best {
+                assert_eq!(*p, at.probabilities[label.index()]);
+                assert_close(tree.probability(x, *label, &mut few), *p, 1e-14, "one alone");
+            }
+            assert_eq!(best[0].1, at.probabilities[at.top().index()]);
+            tree.update(x, Target::class(class), &at);
+        }
+    }
+}
+
+/// Learning from a forecast of few labels is learning from one of all.
+#[test]
+fn few_forecasts_teach_the_same() {
+    let (mut full, mut few) = (tree(9, 4, &[]), tree(9, 4, &[]));
+    let (mut all, mut room, mut best) = (full.prediction(), few.prediction(), Vec::new());
+    for (x, class) in rows(200, 9) {
+        let x = Features::Dense(&x);
+        full.predict(x, &mut all);
+        full.update(x, Target::class(class), &all);
+        few.best(x, 1, &mut room, &mut best);
+        few.probability(x, Label::from(class), &mut room);
+        few.update(x, Target::class(class), &room);
+    }
+    assert_eq!(full.packed(), few.packed());
+    assert_eq!(full.kept_back, few.kept_back);
+}
+
+#[test]
+fn a_saved_tree_goes_on_to_the_bit() {
+    let mut tree = tree(12, 4, &[]);
+    let (before, after) = (rows(150, 12), rows(400, 12));
+    let play = |tree: &mut dyn Model, rows: &[(Vec<f64>, usize)]| {
+        let mut at = tree.prediction();
+        let mut all = Vec::new();
+        for (x, class) in rows {
+            tree.predict(Features::Dense(x), &mut at);
+            all.extend_from_slice(&at.probabilities);
+            tree.update(Features::Dense(x), Target::class(*class), &at);
+        }
+        all
+    };
+    play(&mut tree, &before);
+    let archive = Archive::of(&mut tree);
+    let mut again = archive.model().expect("just saved");
+    assert_eq!(play(&mut tree, &after), play(again.as_mut(), &after));
+    // Lists that no tree is saved as.
+    let list = tree.packed();
+    for (at, value) in [(0, 13.0), (1, 12.0), (2, 0.5), (0, list[0] - 1.0)] {
+        let mut wrong = list.clone();
+        wrong[at] = value;
+        assert!(tree.clone().unpack(&wrong).is_none(), "{value} at {at}");
+    }
+    assert!(tree.clone().unpack(&list[..list.len() - 1]).is_none());
+    assert!(tree.unpack(&list).is_some());
+}
+
+/// Eight classes in as many cells of three signs: the tree's loss less that of nodes with the best weights that we know is within
+/// the certificate, and the certificate within the closed form.
+#[test]
+fn the_regret_is_within_the_certificate() {
+    let mut tree = tree(8, 4, &[("node.norm", 8.0)]);
+    let rows = rows(2000, 8);
+    let (mut at, mut loss) = (tree.prediction(), 0.0);
+    for (x, class) in &rows {
+        tree.predict(Features::Dense(x), &mut at);
+        loss += Target::class(*class).log_loss(&at.probabilities);
+        tree.update(Features::Dense(x), Target::class(*class), &at);
+    }
+    let certificate = tree.certificate().expect("nodes have certificates").expect("valid curvature");
+    let bound = tree.guarantee().and_then(|guarantee| guarantee.regret_bound()).expect("a theorem");
+    let bound = bound.expect("a bound");
+    assert!(certificate <= bound, "{certificate} {bound}");
+    // Comparators: in each node the weights in the ball that lose least on its rounds, by plain gradient steps.
+    let sides = |class: usize| {
+        let mut walk = tree.places[class].expect("all came up");
+        let mut path = Vec::new();
+        while let Some((node, side)) = walk {
+            path.push((node as usize, side));
+            walk = tree.nodes[node as usize].above;
+        }
+        path
+    };
+    let mut best = 0.0;
+    for node in 0..tree.nodes.len() {
+        let mine: Vec<(&[f64], f64)> = (rows.iter())
+            .filter_map(|(x, class)| {
+                let (_, side) = sides(*class).into_iter().find(|(on_path, _)| *on_path == node)?;
+                Some((&x[..], if side == 1 { 1.0 } else { -1.0 }))
+            })
+            .collect();
+        let mut theta = [0.0; 4];
+        let loss = |theta: &[f64]| -> f64 {
+            let margin = |x: &[f64], y: f64| y * x.iter().zip(theta).map(|(x, w)| x * w).sum::<f64>();
+            mine.iter().map(|(x, y)| (-margin(x, *y)).exp().ln_1p()).sum()
+        };
+        for _ in 0..150 {
+            let mut gradient = [0.0; 4];
+            for (x, y) in &mine {
+                let margin: f64 = y * x.iter().zip(&theta).map(|(x, w)| x * w).sum::<f64>();
+                let slope = -y / (1.0 + margin.exp());
+                gradient.iter_mut().zip(*x).for_each(|(g, x)| *g += slope * x);
+            }
+            let rate = 4.0 / mine.len() as f64;
+            theta.iter_mut().zip(&gradient).for_each(|(w, g)| *w -= rate * g);
+            let norm = theta.iter().map(|w| w * w).sum::<f64>().sqrt();
+            theta.iter_mut().for_each(|w| *w *= (8.0 / norm).min(1.0));
+        }
+        best += loss(&theta);
+    }
+    // The nodes learn the splits of classes' first rounds too, so that rounds above count a few more than those of the path.
+    let regret = loss - best;
+    assert!(regret <= certificate, "{regret} {certificate}");
+    assert!(regret > 0.02 * certificate, "the certificate is not vacuous: {regret} {certificate}");
+}
+
+#[test]
+fn nodes_have_parameters_of_their_own() {
+    let new = |values: &[(&str, &str)], features| {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
+        let params = LabelTreeParams::from_values("label-tree", &values)?;
+        LabelTree::new(params, Problem::new(5, features), 0)
+    };
+    let node = |features| new(&[], features).expect("defaults").params().node.expect("resolved");
+    assert_eq!((node(10), node(100_000)), ("aioli".to_owned(), "folklore-diag".to_owned()));
+    let error = |values: &[(&str, &str)]| new(values, 3).expect_err("bad").to_string();
+    assert_eq!(error(&[("node.norm", "-1")]), "node.norm = -1: must be a finite number > 0");
+    assert_eq!(
+        error(&[("node", "vaw")]),
+        "node = vaw: must be a learner that forecasts probabilities of two classes, learns from labels and takes weights"
+    );
+    assert_eq!(error(&[("balance", "2")]), "balance = 2: must be in [0, 1]");
+}
