@@ -1,9 +1,9 @@
 """What sharded learning costs and what it is worth: measures it on Ray and writes results/cluster.md with its pictures.
 
     pip install 'noregret[ray]' matplotlib
-    python3 benches/cluster/cluster.py all [--data ../shared/data] [--keys 1000000] [--quick]
+    python3 benches/cluster/cluster.py all [--data ../shared/data] [--keys 1000000] [--rows 60000] [--quick]
 
-Parts (`sums`, `scaling`, `keyed`, `quality`) may be run alone; each keeps its numbers in results/cluster/PART.json, and
+Parts (`sums`, `scaling`, `keyed`, `quality`, `period`) may be run alone; each keeps its numbers in results/cluster/PART.json, and
 the page is written of whatever parts there are.
 """
 
@@ -102,49 +102,75 @@ def scaling(args) -> None:
     keep("scaling", {"learning": learning, "adding": adding, "walls": walls, "rows": len(y), "cores": os.cpu_count()})
 
 
+def actors_mib() -> list[float]:
+    """The most memory that every actor of this machine has taken, in MiB, as Linux counts it."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cmdline").read_bytes().startswith(b"ray::Partitions"):
+                lines = (process / "status").read_text().splitlines()
+                found += [int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")]
+        except OSError:
+            pass  # It has ended meanwhile.
+    return found
+
+
 def keyed(args) -> None:
-    """A learner for every key: throughput, memory, restart."""
-    from noregret.ray import KeyedLearners
+    """A learner for every key: throughput, memory, restart. With --local in this process, by its processor time."""
+    from noregret import cluster, ray
 
     keys = 20_000 if args.quick else args.keys
     folder = tempfile.mkdtemp()
-    facts = {"features": 20, "labels": [str(label) for label in range(5)], "partitions": 16}
+    facts = {"features": 20, "labels": [str(label) for label in range(5)], "partitions": 16, "in_memory": 20_000}
+    clock = time.process_time if args.local else time.perf_counter
+
+    def opened(actors):
+        if args.local:
+            return cluster.KeyedLearners(folder, "ogd", actors=actors, **facts)
+        return ray.KeyedLearners(folder, "ogd", actors=actors, cores=0.5, **facts)
+
     rng = np.random.default_rng(0)
     batch = 20_000
     try:
-        store = KeyedLearners(folder, "ogd", actors=2, in_memory=20_000, cores=0.5, **facts)
-        begin, rows = time.perf_counter(), 0
-        for at in range(0, 2 * keys, batch):
+        store = opened(2)
+        begin, rows = clock(), 0
+        # Every key once, and a fifth of them again: those have to be fetched from the store.
+        for at in range(0, keys + keys // 5, batch):
             names = [f"key {(at + one) % keys}" for one in range(batch)]
             x = rng.standard_normal((batch, 20))
             store.learn(names, x, rng.integers(5, size=batch))
             rows += batch
-        seconds = time.perf_counter() - begin
-        begin = time.perf_counter()
+        seconds = clock() - begin
+        begin = clock()
         store.checkpoint()
-        checkpoint = time.perf_counter() - begin
+        checkpoint = clock() - begin
+        peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024] if args.local else actors_mib()
         store.close()
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
-        begin = time.perf_counter()
-        again = KeyedLearners(folder, "ogd", actors=1, in_memory=20_000, cores=0.5, **facts)
+        begin = clock()
+        again = opened(1)
         again.predict([f"key {at}" for at in range(1000)], rng.standard_normal((1000, 20)))
-        restart = time.perf_counter() - begin
+        restart = clock() - begin
         count = len(again)
         again.close()
     finally:
         shutil.rmtree(folder)
     keep("keyed", {
         "keys": count, "rows": rows, "seconds": seconds, "checkpoint": checkpoint, "restart": restart, "bytes": size,
-        "peak_mib": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
+        "actors_mib": peaks, "local": args.local,
     })
 
 
 def quality(args) -> None:
-    """Log-loss of sharded learning beside one stream, for folklore; ogd and auto on one stream."""
-    from noregret import Learner
-    from noregret.ray import fit
+    """Log-loss of sharded learning beside one stream, for folklore; ogd and auto on one stream.
 
-    rows = 4_000 if args.quick else 60_000
+    In this process, shard after shard: the engine changes no bit of it."""
+    from noregret import Learner
+    from noregret.cluster import LocalEngine, fit
+    from noregret.cluster._fit import split
+
+    engine = LocalEngine(jobs=1)
+    rows = 4_000 if args.quick else args.rows
     streams = {"softmax": softmax_stream(rows)}
     for name, file in [("covtype", "covtype.scale01.libsvm.gz"), ("kdd99", "kdd99_10pct.libsvm.gz")]:
         path = args.data / file
@@ -154,13 +180,14 @@ def quality(args) -> None:
         else:
             print(f"skipped: {path} is absent")
     found = {}
+    keep("quality", found)
     for name, (x, y) in streams.items():
         lines = []
         for shards in (1, 2, 4, 8, 16, 32, 64):
             for period in (None, max(len(y) // shards // 16, 1)):
                 if shards == 1 and period is not None:
                     continue
-                fitted = fit((x, y), "folklore", shards, period=period)
+                fitted = fit(split(x, y, shards), "folklore", engine=engine, period=period)
                 lines.append({"shards": shards, "period": period, **fitted.rates})
                 print(name, lines[-1], flush=True)
         alone = {}
@@ -168,8 +195,37 @@ def quality(args) -> None:
         for learner in ("ogd", "auto"):
             one = Learner(learner, features=x.shape[1], labels=names, scale="standard", intercept=True)
             alone[learner] = one.run(x, [str(label) for label in y]).rates
-        found[name] = {"rows": len(y), "features": x.shape[1], "folklore": lines, "alone": alone}
-    keep("quality", found)
+        found[name] = {"rows": len(y), "features": x.shape[1], "classes": len(names), "folklore": lines, "alone": alone}
+        keep("quality", found)
+
+
+def period(args) -> None:
+    """What rounds of "learn, merge, broadcast" cost and are worth, over their length, on eight shards.
+
+    In this process, shard after shard, so that what is counted is the work of all shards and mergers."""
+    from noregret.cluster import LocalEngine, fit
+    from noregret.cluster._fit import split
+
+    engine = LocalEngine(jobs=1)
+    shards, rows = 8, 4_000 if args.quick else args.rows
+    streams = {"softmax": softmax_stream(rows, 20, 5)}
+    path = args.data / "covtype.scale01.libsvm.gz"
+    if path.exists():
+        x, y = libsvm(path, rows)
+        streams["covtype"] = (x[:, np.any(x != 0, axis=0)], y)
+    found = {}
+    for name, (x, y) in streams.items():
+        lines = []
+        longest = -(-len(y) // shards)
+        for merges in (1, 2, 4, 8, 16, 32, 64):
+            length = -(-longest // merges)
+            begin = time.process_time()
+            fitted = fit(split(x, y, shards), "folklore", engine=engine, period=None if merges == 1 else length)
+            seconds = time.process_time() - begin
+            lines.append({"merges": merges, "period": length, "seconds": seconds, **fitted.rates})
+            print(name, lines[-1], flush=True)
+        found[name] = {"rows": len(y), "features": x.shape[1], "classes": len(np.unique(y)), "shards": shards, "lines": lines}
+    keep("period", found)
 
 
 def model_seconds(shards: float, rows: float, side: float, constants: dict) -> float:
@@ -236,6 +292,22 @@ def pictures() -> list[str]:
         rows[0][0].legend(frameon=False, fontsize="small")
         figure.savefig(OUT / "quality.svg", metadata={"Date": None})
         made.append("quality.svg")
+    if (OUT / "period.json").exists():
+        found = json.loads((OUT / "period.json").read_text())
+        figure, (loss, cost) = plt.subplots(1, 2, figsize=(8.4, 3.8), layout="constrained")
+        for name, one in found.items():
+            merges = [line["merges"] for line in one["lines"]]
+            loss.plot(merges, [line["log_loss"] for line in one["lines"]], marker=".", label=name)
+            cost.plot(merges, [line["seconds"] for line in one["lines"]], marker=".", label=name)
+        for axes, what in ((loss, "log-loss, test-then-train"), (cost, "processor seconds, all shards")):
+            axes.set_xscale("log", base=2)
+            axes.set_xlabel("merges")
+            axes.set_ylabel(what)
+        loss.set_ylim(bottom=0)
+        cost.set_ylim(bottom=0)
+        loss.legend(frameon=False)
+        figure.savefig(OUT / "period.svg", metadata={"Date": None})
+        made.append("period.svg")
     return made
 
 
@@ -279,17 +351,23 @@ def page() -> None:
         ]
     if "keyed" in parts:
         one = parts["keyed"]
+        where = (
+            "both in one process and by its processor time (`cluster.py keyed --local`), since the machine had other work"
+            if one["local"]
+            else "Ray's (`cluster.py keyed`)"
+        )
         text += [
             "## A learner for every key\n",
-            f"{one['keys']:,} keys, 20 columns, 5 classes, `ogd`, two actors with 20,000 learners in memory each, every batch committed",
-            f"before it is answered: {one['rows'] / one['seconds']:,.0f} rows a second, {one['bytes'] / one['keys']:.0f} bytes a key on disk;",
-            f"checkpoint {one['checkpoint']:.1f} s; opened again with one actor and 1,000 predictions in {one['restart']:.1f} s; peak memory of a process "
-            f"{one['peak_mib']:.0f} MiB.\n",
+            f"{one['keys']:,} keys, 20 columns, 5 classes, `ogd`, two actors with 20,000 learners in memory each, {where}; every batch",
+            f"is committed before it is answered: {one['rows'] / one['seconds']:,.0f} rows a second, a sixth of them of learners that had been "
+            f"put away, and {one['bytes'] / one['keys']:.0f} bytes a key on disk;",
+            f"checkpoint {one['checkpoint']:.1f} s; opened again with one actor and 1,000 predictions in {one['restart']:.1f} s; at most "
+            f"{max(one['actors_mib']):.0f} MiB of memory, with the interpreter.\n",
         ]
     if "quality" in parts:
         text += [
             "## What sharding costs in quality\n",
-            "Test-then-train log-loss of `folklore`: every row is predicted by its shard's learner. The first rows of each stream; `ogd`",
+            "`python3 benches/cluster/cluster.py quality`. Test-then-train log-loss of `folklore`: every row is predicted by its shard's learner. The first rows of each stream; `ogd`",
             "and `auto` do not add up (first-order steps depend on their order, trees and members' weights on what was seen), so they",
             "are shown on one stream only.\n",
         ]
@@ -302,18 +380,36 @@ def page() -> None:
             alone = ", ".join(f"`{learner}` {rates['log_loss']:.4f}" for learner, rates in one["alone"].items())
             text.append(f"\nOn one stream: {alone}.\n")
         text.append("![Log-loss over the number of shards](cluster/quality.svg)\n")
+    if parts.get("period"):
+        text += [
+            "## What the period costs\n",
+            "`python3 benches/cluster/cluster.py period`. Shards learn, statistics are added up, all go on from the sum: the more",
+            "often, the closer to one stream, and the more work. Eight shards; the first row has one merge, at the end. Seconds of processor",
+            "time of all shards and mergers together, in one process: what a network adds is in the cost model.\n",
+        ]
+        for name, one in parts["period"].items():
+            text += [
+                f"### {name}: {one['rows']:,} rows, {one['features']} columns, {one['classes']} classes\n",
+                "| merges | rows a shard between them | log-loss | processor seconds |",
+                "|---:|---:|---:|---:|",
+                *(f"| {line['merges']} | {line['period']} | {line['log_loss']:.4f} | {line['seconds']:.1f} |" for line in one["lines"]),
+                "",
+            ]
+        text.append("![Log-loss and seconds over the number of merges](cluster/period.svg)\n")
     (ROOT / "results" / "cluster.md").write_text("\n".join(text))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["all", "sums", "scaling", "keyed", "quality", "page"])
+    parser.add_argument("part", choices=["all", "sums", "scaling", "keyed", "quality", "period", "page"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--keys", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=60_000, help="quality, period: rows of a stream (default: 60000)")
+    parser.add_argument("--local", action="store_true", help="keyed: in this process, by its processor time")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
     os.environ.setdefault("RAY_worker_niceness", "0")
-    parts = {"sums": sums, "scaling": scaling, "keyed": keyed, "quality": quality}
+    parts = {"sums": sums, "scaling": scaling, "keyed": keyed, "quality": quality, "period": period}
     for name, part in parts.items():
         if args.part in ("all", name):
             part(args)

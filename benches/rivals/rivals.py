@@ -1,6 +1,9 @@
 """noregret and its rivals on the same rows: `python3 benches/rivals/rivals.py TABLE [--data FOLDER]`.
 
     quality   progressive log-loss and error, the best of each rival's grid, chosen after the fact
+    forests   of the same page: River's forests as far as they end within an hour, beside `auto`
+    pipes     of the same page: `auto` through a pipe, without a first pass
+    unseen    of the same page: streams that `auto` was not designed on
     auto      `auto` by itself: calibration, leaders, and log-loss over its budgets
     bandit    error with right-or-wrong feedback only, beside `vw --cbify` best of a grid
     many      many classes and many features: beside `vw --oaa` and `vw --plt`, with peak memory; writes many-classes.md
@@ -8,7 +11,7 @@
               package first
 
 The first run makes an environment of its own under target/rivals and installs requirements.txt there. Tables go to
-results/rivals-TABLE.md; what was run once is remembered in target/rivals/runs.jsonl (delete it to run again).
+results/rivals-TABLE.md; NOREGRET_PROGRAM names another program than target/dist/noregret; what was run once is remembered in target/rivals/runs.jsonl (delete it to run again).
 """
 
 import argparse
@@ -47,7 +50,8 @@ def main():
         os.execve(python, [python, __file__, *sys.argv[1:]], clean)
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["quality", "auto", "bandit", "many", "speed"])
+    names = ["quality", "forests", "pipes", "unseen", "auto", "bandit", "many", "speed"]
+    parser.add_argument("table", choices=names)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the real data sets")
     parser.add_argument("--streams", help="only these streams, by name, with commas")
     parser.add_argument("--rivals", help="only these contestants, by name, with commas")
@@ -58,10 +62,11 @@ def main():
 
     import auto_page
     import many
+    import sections
     import tables
 
-    page = {"auto": auto_page, "many": many}.get(options.table, tables)
-    getattr(page, options.table)(options)
+    home = {"auto": auto_page, "many": many, "forests": sections, "pipes": sections, "unseen": sections}
+    getattr(home.get(options.table, tables), options.table)(options)
 
 
 if __name__ == "__main__":
