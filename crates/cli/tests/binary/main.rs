@@ -31,5 +31,7 @@ mod report;
 mod reproduce;
 mod resume;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod trace;
 mod util;
