@@ -6,11 +6,13 @@ use noregret::learner::{Accepts, Classes};
 use noregret_stream::encode::examples::Examples;
 use noregret_stream::encode::{Encoder, Example, LARGEST_NORM, LARGEST_WEIGHT};
 use noregret_stream::words::counted;
+use noregret_stream::{Columns, ReadError, Reader, Row, Schema};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::error::{Done, Failure};
+use crate::making::array_schema;
 use crate::signals::Signals;
 
 /// Rows as Python hands them over: a C-contiguous array, or the three arrays of a CSR matrix and its number of columns.
@@ -178,12 +180,18 @@ impl<'a> Targets<'a> {
         }
     }
 
+    /// Checks that these are `rows` targets.
+    pub(crate) fn check_length(&self, rows: usize) -> Done<()> {
+        match self.len() {
+            found if found == rows => Ok(()),
+            found => Err(Failure::Value(format!("y has {found} targets for {rows} rows"))),
+        }
+    }
+
     /// Checks that these are `rows` targets that a learner of `classes` classes learns from.
     pub(crate) fn check(&self, rows: usize, classes: usize, accepts: Accepts) -> Done<()> {
         let value = |what: String| Err(Failure::Value(what));
-        if self.len() != rows {
-            return value(format!("y has {} targets for {rows} rows", self.len()));
-        }
+        self.check_length(rows)?;
         match *self {
             Targets::Classes(_) | Targets::Distributions { .. } if accepts.classes == Classes::Real => {
                 Err(Failure::Type(
@@ -274,7 +282,7 @@ pub(crate) struct ArrayExamples<'a> {
 }
 
 impl Examples for ArrayExamples<'_> {
-    fn next(&mut self, out: &mut Example) -> Result<bool, noregret_stream::ReadError> {
+    fn next(&mut self, out: &mut Example) -> Result<bool, ReadError> {
         let at = self.at;
         if at == self.rows.len() || self.signals.end() {
             return Ok(false);
@@ -290,5 +298,70 @@ impl Examples for ArrayExamples<'_> {
         let weight = self.weights.map_or(1.0, |weights| weights[at]);
         out.set_target(Some(self.targets.target(at).weighted(weight)));
         Ok(true)
+    }
+}
+
+/// Checked arrays as the rows of a reader, for a first look at them.
+pub(crate) struct ArrayReader<'a> {
+    rows: Rows<'a>,
+    targets: Targets<'a>,
+    names: &'a [String],
+    columns: Columns,
+    at: usize,
+}
+
+impl<'a> ArrayReader<'a> {
+    /// Classes are positions in `names`.
+    pub(crate) fn new(rows: Rows<'a>, targets: Targets<'a>, names: &'a [String]) -> Self {
+        let columns = array_schema(rows.width()).columns;
+        Self { rows, targets, names, columns, at: 0 }
+    }
+}
+
+impl Reader for ArrayReader<'_> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        row.clear();
+        if self.at == self.rows.len() {
+            return Ok(false);
+        }
+        self.rows.row(self.at).iter().for_each(|(column, value)| row.push(column as u32, value));
+        match self.targets {
+            Targets::Classes(y) => {
+                row.set_name(&self.names[y[self.at] as usize]);
+            }
+            Targets::Values(y) => {
+                row.set_name(&y[self.at].to_string());
+            }
+            Targets::Distributions { values, classes, .. } => {
+                row.set_distribution(values[self.at * classes..][..classes].iter().copied());
+            }
+        }
+        self.at += 1;
+        row.line = self.at as u64;
+        Ok(true)
+    }
+
+    fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    fn dropped_features(&self) -> u64 {
+        0
+    }
+
+    fn position(&self) -> u64 {
+        self.at as u64
+    }
+
+    fn size(&self) -> Option<u64> {
+        Some(self.rows.len() as u64)
+    }
+
+    fn schema(&self) -> Schema {
+        array_schema(self.rows.width())
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
     }
 }

@@ -1,6 +1,8 @@
 //! A learner with full information, as Python holds it.
 
+pub(crate) mod explain;
 mod rows;
+pub(crate) mod table;
 
 use std::sync::Mutex;
 
@@ -283,7 +285,7 @@ impl Learner {
     }
 
     /// Predicts, scores and learns rows in order.
-    #[pyo3(signature = (rows, targets, weights=None, *, look_ahead=true, seed=0, keep=false, frozen=false))]
+    #[pyo3(signature = (rows, targets, weights=None, *, look_ahead=true, seed=0, keep=false, frozen=false, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
     fn run<'py>(
         &self,
@@ -295,6 +297,7 @@ impl Learner {
         seed: u64,
         keep: bool,
         frozen: bool,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Ran<'py>> {
         let (rows, targets) = (rows.borrow()?, targets.borrow()?);
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -308,7 +311,7 @@ impl Learner {
                 RunOptions { forecast, delay: Lateness::default(), look_ahead, window: 1, limit: None, seed };
             let mut record = Record::new(forecast, keep, rows.len());
             let Inner { learner, encoder, .. } = inner;
-            let signals = Signals::new();
+            let signals = Signals::telling(progress);
             let mut examples = ArrayExamples { rows, targets, weights, encoder, frozen, at: 0, signals };
             let ran = run(&mut examples, learner.as_mut(), &mut record.rounds, &options);
             examples.signals.into_result()?;

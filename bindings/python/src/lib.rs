@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 mod arrays;
 mod bandit;
 mod catalogue;
+mod drawing;
 mod error;
 mod evaluation;
 mod learner;
@@ -36,8 +37,20 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<bandit::Bandit>()?;
     module.add_function(wrap_pyfunction!(mapping::learn_mapping, module)?)?;
     module.add_function(wrap_pyfunction!(mapping::predict_mapping, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::table::learner_for_array, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::table::learner_for_table, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::table::run_table, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::table::predict_table, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::explain::explain_row, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::explain::explain_table, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::explain::linear, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::table::check, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::table::roles, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::table::classes_of, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::table::spelling, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate_log, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate_arrays, module)?)?;
+    module.add_function(wrap_pyfunction!(drawing::page, module)?)?;
     module.add_function(wrap_pyfunction!(survey::survey, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)

@@ -16,7 +16,22 @@ struct Mapped<'py> {
     new: Vec<(Bound<'py, PyAny>, f64)>,
 }
 
-/// Finds the columns of a row's features. A missing value (None) is no feature, a text is the category `name=text`.
+/// A learner that has more columns than this gets room for several new ones at a time, so that growing takes time in proportion
+/// to what there is in the end.
+const FEW: usize = 32;
+
+/// Room for `count` columns where there is room for `room`.
+fn roomy(count: usize, room: usize) -> usize {
+    if count <= room {
+        room
+    } else if count <= FEW {
+        count
+    } else {
+        count + count / 2
+    }
+}
+
+/// Finds the columns of a row's features. A missing value (None or NaN) is no feature, a text is the category `name=text`.
 fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Mapped<'py>> {
     let mut mapped = Mapped { known: Vec::with_capacity(x.len()), new: Vec::new() };
     for (name, value) in x {
@@ -37,6 +52,9 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
                 }
             },
         };
+        if value.is_nan() {
+            continue;
+        }
         if !value.is_finite() {
             return Err(Failure::Value(format!(
                 "feature {} has the value {value}; a finite number was needed",
@@ -84,7 +102,7 @@ pub(crate) fn learn_mapping<'py>(
         check_row(x, count)?;
         check_weights(Some(&[weight]), 1, inner.learner.about().accepts)?;
         let classes = inner.learner.problem().classes.max(label as usize + 1);
-        learner.grow_to(inner, classes, count.max(inner.encoder.columns))?;
+        learner.grow_to(inner, classes, roomy(count, inner.encoder.columns))?;
         learner.learn_checked(inner, x, Target::class(Label(label)).weighted(weight))
     })??;
     for (column, (_, name, _)) in (first..).zip(&named) {

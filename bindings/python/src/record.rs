@@ -1,18 +1,20 @@
 //! What a run over arrays leaves behind.
 
 use noregret::algorithm::Forecast;
+use noregret::example::Truth;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, Sink};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Losses, probabilities if they were asked for, played classes, and rates by name.
+/// Losses, probabilities if they were asked for, played classes, rates by name, and true classes (-1 where there is none).
 pub(crate) type Ran<'py> = (
     Bound<'py, PyArray1<f64>>,
     Option<Bound<'py, PyArray2<f64>>>,
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyDict>,
+    Bound<'py, PyArray1<i64>>,
 );
 
 /// A run's rounds and score.
@@ -28,6 +30,7 @@ pub(crate) struct Rounds {
     losses: Vec<f64>,
     probabilities: Vec<f64>,
     played: Vec<i64>,
+    truths: Vec<i64>,
 }
 
 impl Record {
@@ -38,12 +41,13 @@ impl Record {
             losses: Vec::with_capacity(rows),
             probabilities: Vec::new(),
             played: Vec::with_capacity(rows),
+            truths: Vec::with_capacity(rows),
         };
         Self { rounds, score: None }
     }
 
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<Ran<'_>> {
-        let Rounds { keep, losses, probabilities, played, .. } = self.rounds;
+        let Rounds { keep, losses, probabilities, played, truths, .. } = self.rounds;
         let rows = losses.len();
         let probabilities = if keep {
             let width = probabilities.len().checked_div(rows).unwrap_or(0);
@@ -68,7 +72,8 @@ impl Record {
                 }
             }
         }
-        Ok((PyArray1::from_vec(py, losses), probabilities, PyArray1::from_vec(py, played), rates))
+        let [played, truths] = [played, truths].map(|classes| PyArray1::from_vec(py, classes));
+        Ok((PyArray1::from_vec(py, losses), probabilities, played, rates, truths))
     }
 }
 
@@ -82,6 +87,10 @@ impl Sink for Rounds {
             (_, Forecast::Label) => round.error,
         });
         self.played.push(outcome.played.index() as i64);
+        self.truths.push(match outcome.target.map(|target| target.truth) {
+            Some(Truth::Class(label)) => label.index() as i64,
+            _ => -1,
+        });
         if self.keep {
             let at = outcome.prediction;
             let list = if self.forecast == Forecast::Value { &at.scores } else { &at.probabilities };

@@ -1,4 +1,4 @@
-//! Signals in long calls: Ctrl-C ends a run between two rounds.
+//! Signals in long calls: Ctrl-C ends a run between two rounds. Whoever shows how far it has come is told at the same time.
 
 use std::time::{Duration, Instant};
 
@@ -16,11 +16,20 @@ pub(crate) struct Signals {
     stride: u32,
     left: u32,
     raised: Option<PyErr>,
+    /// Called with the rows since the last call.
+    progress: Option<Py<PyAny>>,
+    /// Rows that it has not been told of.
+    untold: u64,
 }
 
 impl Signals {
     pub(crate) fn new() -> Self {
-        Self { last: Instant::now(), stride: 1, left: 1, raised: None }
+        Self::telling(None)
+    }
+
+    /// Tells `progress`, if there is one, how many rows have passed since it was last told.
+    pub(crate) fn telling(progress: Option<Py<PyAny>>) -> Self {
+        Self { last: Instant::now(), stride: 1, left: 1, raised: None, progress, untold: 0 }
     }
 
     /// Whether a handler has raised an exception, which is for [`Signals::into_result`]. Called once a row.
@@ -31,11 +40,17 @@ impl Signals {
 
     #[cold]
     fn look(&mut self) -> bool {
+        self.untold += u64::from(self.stride);
         if self.last.elapsed() < PATIENCE {
             self.stride = self.stride.saturating_mul(2);
         } else if self.raised.is_none() {
             self.stride = (self.stride / 2).max(1);
-            self.raised = Python::attach(|py| py.check_signals()).err();
+            let told = std::mem::take(&mut self.untold);
+            self.raised = Python::attach(|py| {
+                py.check_signals()?;
+                self.progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (told,)).map(|_| ()))
+            })
+            .err();
             self.last = Instant::now();
         }
         self.left = if self.raised.is_some() { 1 } else { self.stride };

@@ -19,6 +19,8 @@ PAGES = sorted(
 NEEDS = {
     "how-to/ray.md": ["ray.data", "ray.serve"],
     "how-to/new-classes.md": ["river"],
+    "how-to/dataframes.md": ["pandas"],
+    "how-to/move.md": ["river", "sklearn", "pandas", "joblib"],
     "tutorials/router.md": ["sklearn"],
     "tutorials/sensors.md": ["ray"],
 }

@@ -9,7 +9,9 @@ from . import bandits, learners
 from ._bandit import Bandit, Decision, DecisionLog
 from ._core import __version__, catalogue
 from ._evaluation import Estimate, Evaluation, evaluate, evaluate_arrays
-from ._learner import Learner, Run
+from ._explain import Explanation
+from ._learner import Learner
+from ._run import Run
 
 __all__ = [
     "Bandit",
@@ -17,6 +19,7 @@ __all__ = [
     "DecisionLog",
     "Estimate",
     "Evaluation",
+    "Explanation",
     "Learner",
     "Run",
     "__version__",

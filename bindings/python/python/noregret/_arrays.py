@@ -62,6 +62,23 @@ def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
     return np.ascontiguousarray(whole, dtype=np.int64)
 
 
+def distinct(y: Any) -> tuple[list[Any], Ints]:
+    """The different labels among `y`, as Python has them, and which of them each is."""
+    array = np.asarray(y)
+    if array.ndim != 1:
+        raise ValueError(f"y has {array.ndim} axes; one was needed, or two for probability vectors")
+    if array.dtype.kind in "iubU":
+        values, places = np.unique(array, return_inverse=True)
+        return values.tolist(), places.astype(np.int64)
+    at: dict[Any, int] = {}
+    places = np.empty(len(array), dtype=np.int64)
+    for row, label in enumerate(array.tolist()):
+        if label is None or label != label:
+            raise ValueError(f"y[{row}] is missing; every row of an array needs a label")
+        places[row] = at.setdefault(label, len(at))
+    return list(at), places
+
+
 def name_of(name: Any, index: Mapping[str, int]) -> int:
     """The class called `name`."""
     try:

@@ -12,7 +12,8 @@ import numpy as np
 
 from . import _arrays, _core
 from ._arrays import Floats
-from ._learner import Run, number_of_classes
+from ._learner import number_of_classes
+from ._run import Run
 from ._model import Model
 
 _B = TypeVar("_B", bound="Bandit")
@@ -113,7 +114,7 @@ class Bandit(Model[_core.Bandit]):
         **params: float | int | str | bool | None,
     ) -> None:
         names = None if labels is None else [str(label) for label in labels]
-        self._core = _core.Bandit(
+        self._held = _core.Bandit(
             name,
             number_of_classes(name, classes, names),
             features,
@@ -283,7 +284,9 @@ class Bandit(Model[_core.Bandit]):
         Raises KeyboardInterrupt between two rounds; the rows before are learnt, and `rounds` counts them.
         """
         targets = _arrays.targets(y, False, self._names())
-        return Run(*self._core.run(_arrays.rows(x), targets, seed=seed, keep=probabilities))
+        found = self._core.run(_arrays.rows(x), targets, seed=seed, keep=probabilities)
+        losses, kept, played, rates, truth = found
+        return Run(losses, kept, played, rates, truth, list(self.labels), self.name)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a model file, with the decisions that wait. `noregret predict` reads it, and `noregret run --load` continues it.

@@ -1,6 +1,7 @@
 """The compiled part of noregret; its face is the package around it."""
 
 import os
+from collections.abc import Callable
 from typing import Any, final
 
 from ._arrays import Floats, Ints, Rows
@@ -10,13 +11,28 @@ __all__ = [
     "Learner",
     "__version__",
     "catalogue",
+    "check",
+    "classes_of",
     "evaluate_arrays",
     "evaluate_log",
+    "explain_row",
+    "explain_table",
     "learn_mapping",
+    "learner_for_array",
+    "learner_for_table",
+    "linear",
     "main",
+    "page",
     "predict_mapping",
+    "predict_table",
+    "roles",
+    "run_table",
+    "spelling",
     "survey",
 ]
+
+Params = dict[str, float | int | str | bool | None]
+Ran = tuple[Floats, Floats | None, Ints, dict[str, float], Ints]
 
 __version__: str
 
@@ -47,6 +63,31 @@ def evaluate_arrays(
 def survey(
     rows: Rows, weights: Floats | None, scale: str, intercept: bool
 ) -> tuple[int, list[float], list[float], float]: ...
+def check(name: str, params: Params) -> None: ...
+def learner_for_array(
+    asked: dict[str, Any], params: Params, rows: Rows, targets: Floats | Ints, names: list[str]
+) -> Learner: ...
+def learner_for_table(asked: dict[str, Any], params: Params, csv: bytes, reading: dict[str, Any]) -> Learner: ...
+def run_table(
+    learner: Learner,
+    csv: bytes,
+    label: str,
+    weights: Floats | None = None,
+    *,
+    grows: bool = False,
+    look_ahead: bool = True,
+    seed: int = 0,
+    keep: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[Ran, list[str]]: ...
+def predict_table(learner: Learner, csv: bytes, scores: bool) -> Floats: ...
+def explain_row(learner: Learner, row: Floats) -> tuple[list[str], Floats, Floats]: ...
+def explain_table(learner: Learner, csv: bytes) -> list[tuple[list[str], Floats, Floats]]: ...
+def linear(learner: Learner) -> tuple[Floats, Floats] | None: ...
+def roles(learner: Learner) -> list[tuple[str, str]]: ...
+def classes_of(learner: Learner, names: list[str], grows: bool) -> list[int]: ...
+def spelling(names: list[str]) -> list[str]: ...
+def page(title: str, below: str, parts: str, data: str, fragment: bool) -> str: ...
 def learn_mapping(learner: Learner, columns: dict[Any, int], x: dict[Any, Any], label: int, weight: float) -> None: ...
 def predict_mapping(learner: Learner, columns: dict[Any, int], x: dict[Any, Any], scores: bool) -> list[float]: ...
 @final
@@ -56,7 +97,7 @@ class Learner:
         name: str,
         classes: int,
         features: int,
-        params: dict[str, float | int | str | bool | None],
+        params: Params,
         *,
         radius: float | None = None,
         horizon: int | None = None,
@@ -92,7 +133,8 @@ class Learner:
         seed: int = 0,
         keep: bool = False,
         frozen: bool = False,
-    ) -> tuple[Floats, Floats | None, Ints, dict[str, float]]: ...
+        progress: Callable[[int], object] | None = None,
+    ) -> Ran: ...
     def set_scaling(self, rows: int, first: list[float], second: list[float]) -> None: ...
     def certificate(self) -> float: ...
     def regret_bound(self) -> float: ...
@@ -134,7 +176,7 @@ class Bandit:
         name: str,
         classes: int,
         features: int,
-        params: dict[str, float | int | str | bool | None],
+        params: Params,
         *,
         radius: float | None = None,
         horizon: int | None = None,
@@ -167,7 +209,7 @@ class Bandit:
     def predict(self, rows: Rows, scores: bool) -> Floats: ...
     def run(
         self, rows: Rows, targets: Floats | Ints, *, seed: int = 0, keep: bool = False
-    ) -> tuple[Floats, Floats | None, Ints, dict[str, float]]: ...
+    ) -> Ran: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
     @property
     def waiting(self) -> list[str]: ...

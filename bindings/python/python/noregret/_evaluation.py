@@ -74,6 +74,18 @@ class Evaluation:
         )
         return f"Evaluation({values}, rounds={self.rounds}, warnings={len(self.warnings)})"
 
+    def _repr_html_(self) -> str:
+        tiles = [[name, f"{one.value:.6g}", f"± {one.standard_error:.2g}"] for name, one in self.estimates.items()]
+        tiles.append(["logged policy", f"{self.logged_reward:.6g}", f"± {self.logged_reward_standard_error:.2g}"])
+        rows = [
+            [name, f"{one.value:.6g}", *(_interval(i) for i in (one.normal, one.bernstein))]
+            for name, one in self.estimates.items()
+        ]
+        header = ["estimator", "reward", "by the central limit", "empirical Bernstein"]
+        parts: list[dict[str, Any]] = [{"tiles": tiles}, {"table": {"header": header, "rows": rows}}]
+        parts += [{"paragraph": warning} for warning in self.warnings]
+        return _core.page("What the policy would have earned", f"{self.rounds} rounds", json.dumps(parts), "{}", True)
+
 
 def evaluate(
     log: str | os.PathLike[str],
@@ -211,6 +223,10 @@ def evaluate_arrays(
             confidence,
         )
     )
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    return "-" if interval is None else f"{interval[0]:.4g} to {interval[1]:.4g}"
 
 
 def _array(x: Any, name: str, axes: tuple[int, ...]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Generic, TypeVar
 
 from . import _core
@@ -13,11 +14,20 @@ _M = TypeVar("_M", bound="Model[Any]")
 class Model(Generic[_C]):
     """A learner of the compiled part."""
 
-    __slots__ = ("_core", "_index")
+    __slots__ = ("_held", "_index")
     _compiled: type[_C]
-    _core: _C
+    _held: _C | None
+    """None as long as nothing is known of the rows to come."""
     _index: dict[str, int] | None
     """Classes by their names, once somebody asks."""
+
+    @property
+    def _core(self) -> _C:
+        if self._held is None:
+            raise RuntimeError(
+                "the learner is made by the first rows that it learns, and has seen none yet (features= and classes= make it at once)"
+            )
+        return self._held
 
     @property
     def name(self) -> str:
@@ -57,7 +67,7 @@ class Model(Generic[_C]):
     @classmethod
     def _wrap(cls: type[_M], core: Any) -> _M:
         model = object.__new__(cls)
-        model._core = core
+        model._held = core
         model._index = None
         return model
 
@@ -71,12 +81,19 @@ class Model(Generic[_C]):
     def __deepcopy__(self: _M, memo: dict[int, Any]) -> _M:
         return self.copy()
 
-    def __getstate__(self) -> bytes:
+    def __getstate__(self) -> Any:
         return self._core.to_bytes()
 
-    def __setstate__(self, state: bytes) -> None:
-        self._core = self._compiled.from_bytes(state)
+    def __setstate__(self, state: Any) -> None:
+        self._held = self._compiled.from_bytes(state)
         self._index = None
+
+    def _repr_html_(self) -> str:
+        facts = [("rounds", self.rounds), ("classes", self.classes), ("features", self.features)]
+        tiles = [[name, str(value), ""] for name, value in facts]
+        parameters = [(name, str(value)) for name, value in self.params.items()]
+        parts = [{"tiles": tiles}, {"heading": "Parameters"}, {"list": parameters}]
+        return _core.page(self.name, type(self).__name__, json.dumps(parts), "{}", True)
 
     def __repr__(self) -> str:
         # A learner by its name says which it is; a class of its own does.

@@ -72,8 +72,19 @@ impl Learner {
         if finite { Ok(()) } else { Err(RunError::NotFinite(inner.learner.rounds() + 1).into()) }
     }
 
-    /// Makes room for classes and columns.
+    /// Makes room for classes and columns; classes that are new are called by their numbers.
     pub(crate) fn grow_to(&self, inner: &mut Inner, classes: usize, columns: usize) -> Done<()> {
+        self.make_room(inner, classes, columns)?;
+        if inner.encoder.classes > 0 {
+            for class in inner.encoder.labels.len()..classes {
+                inner.encoder.labels.intern(&class.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for classes and columns.
+    pub(super) fn make_room(&self, inner: &mut Inner, classes: usize, columns: usize) -> Done<()> {
         let old = inner.learner.problem().clone();
         let features = columns + usize::from(inner.encoder.intercept);
         if (classes, features) == (old.classes, old.features) {
@@ -97,13 +108,12 @@ impl Learner {
         }
         self.put_spare(None);
         inner.state += 1;
-        inner.encoder.columns = columns;
-        inner.schema.columns = Columns::Numbered { base: 0, count: columns as u32 };
+        if columns > inner.encoder.columns {
+            inner.encoder.columns = columns;
+            inner.schema.columns = Columns::Numbered { base: 0, count: columns as u32 };
+        }
         if inner.encoder.classes > 0 {
             inner.encoder.classes = classes;
-            for class in inner.encoder.labels.len()..classes {
-                inner.encoder.labels.intern(&class.to_string());
-            }
         }
         Ok(())
     }

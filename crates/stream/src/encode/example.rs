@@ -55,6 +55,11 @@ impl Example {
         layout && truth && self.weight >= 0.0 && numbers.all(|number| number.is_finite())
     }
 
+    /// Sets the importance weight, >= 0; 0 teaches nothing.
+    pub fn set_weight(&mut self, weight: f64) {
+        self.weight = weight;
+    }
+
     /// The target; `None` for an unlabelled example, or one of weight 0, which teaches nothing.
     pub fn target(&self) -> Option<Target<'_>> {
         if self.weight == 0.0 {

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import collections
 import math
 from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
-from .. import _core
-from .._learner import KINDS, classifier
+from .. import _core, _tables
+from .._learner import KINDS, Learner, classifier
 
 
 class Classifier(base.MiniBatchClassifier):
@@ -23,7 +24,7 @@ class Classifier(base.MiniBatchClassifier):
     def __init__(
         self,
         *,
-        scale: str = "standard",
+        scale: str = "auto",
         intercept: bool = True,
         radius: float | None = None,
         seed: int = 0,
@@ -38,6 +39,7 @@ class Classifier(base.MiniBatchClassifier):
         self.__dict__.update({**dict.fromkeys(self._own), **own})
         # Nothing is known yet: neither features nor classes.
         self._core: _core.Learner | None = None
+        self._table: Learner | None = None
         self._columns: dict[Any, int] = {}
         binary = KINDS[self._learner_name]["classes"] == "two"
         self._classes: dict[Any, int] = {False: 0, True: 1} if binary else {}
@@ -67,12 +69,35 @@ class Classifier(base.MiniBatchClassifier):
         self._learn_one(x, y, 1.0)
 
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float) -> None:
-        core, label = self._prepared(y, len(x))
+        if self._table is not None:
+            self._learn_table([x], [y], None if w == 1.0 else [w])
+            return
+        core, label = self._prepared(y, x)
         _core.learn_mapping(core, self._columns, x, label, w)
         self._classes.setdefault(y, label)
 
-    def _prepared(self, y: Any, columns: int) -> tuple[_core.Learner, int]:
+    def _learn_table(self, x: Any, y: Any, w: Any) -> None:
+        """Learns the rows of a table in order, as the command line does."""
+        if self._table is None:
+            self._table = Learner(
+                self._learner_name,
+                radius=self.radius,
+                seed=self.seed,
+                scale=None if self.scale == "auto" else self.scale,
+                intercept=self.intercept,
+                memory=self.memory,
+                **{name: getattr(self, name) for name in self._own},
+            )
+            self._table._asked["reach"] = self._reach
+        self._table.update(x, y, w)
+        self._core = self._table._core
+        outputs = self._table._labels_out()
+        labels = range(self._table.classes) if outputs is None else outputs.tolist()
+        self._classes = {label: at for at, label in enumerate(labels)}
+
+    def _prepared(self, y: Any, x: dict[Any, Any]) -> tuple[_core.Learner, int]:
         """The learner, and the number of class `y`."""
+        columns = len(x)
         label = self._classes.get(y)
         if label is None:
             if not self._multiclass:
@@ -88,11 +113,17 @@ class Classifier(base.MiniBatchClassifier):
                 radius=self._radius(columns),
                 seed=self.seed,
                 sparse=True,
-                scale=self.scale,
+                scale=self._suitable(x),
                 intercept=self.intercept,
                 memory=self.memory,
             )
         return self._core, label
+
+    def _suitable(self, x: dict[Any, Any]) -> str:
+        """How rows like the first one are scaled: counts of words as a whole, or else column by column."""
+        if self.scale != "auto":
+            return self.scale
+        return "unit" if isinstance(x, collections.Counter) else "standard"
 
     def _radius(self, columns: int) -> float | None:
         """Rows that are not scaled here are taken to be scaled before, to values of magnitude about 1."""
@@ -110,6 +141,8 @@ class Classifier(base.MiniBatchClassifier):
         """
         if self._core is None:
             return dict.fromkeys(self._classes, 0.5)
+        if self._table is not None:
+            return self._named(_core.predict_table(self._core, _tables.table([x]).csv(), False)[0].tolist())
         return self._named(_core.predict_mapping(self._core, self._columns, x, False))
 
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
@@ -123,6 +156,9 @@ class Classifier(base.MiniBatchClassifier):
     def learn_many(self, X: Any, y: Any) -> None:
         """Learns the rows of a pandas DataFrame in order: the same as `learn_one` for each.
 
+        If the first rows are a table with texts, categories, times or missing values, it is read as `noregret run` reads the same
+        CSV file, and the model keeps to the columns as they were understood.
+
         Parameters
         ----------
         X
@@ -134,6 +170,9 @@ class Classifier(base.MiniBatchClassifier):
 
     def _learn_many(self, X: Any, y: Any, w: Any) -> None:
         names = list(X.columns)
+        if self._table is not None or (self._core is None and _is_mixed(X)):
+            self._learn_table(X, y, None if np.ndim(w) == 0 and w == 1.0 else np.broadcast_to(w, len(X)))
+            return
         weights = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X))
         for row, label, weight in zip(X.itertuples(index=False, name=None), y, weights, strict=True):
             self._learn_one(dict(zip(names, row, strict=True)), label, float(weight))
@@ -143,6 +182,9 @@ class Classifier(base.MiniBatchClassifier):
         import pandas
 
         names = list(X.columns)
+        if self._table is not None:
+            probabilities = _core.predict_table(self._table._core, _tables.table(X).csv(), False)
+            return pandas.DataFrame(probabilities[:, : len(self._classes)], index=X.index, columns=list(self._classes))
         rows = [
             self.predict_proba_one(dict(zip(names, row, strict=True)))
             for row in X.itertuples(index=False, name=None)
@@ -152,9 +194,15 @@ class Classifier(base.MiniBatchClassifier):
     @property
     def learner(self) -> Any:
         """The learner underneath, to save, merge or certify; None before the first row."""
-        from .. import Learner
-
+        if self._table is not None:
+            return self._table
         return None if self._core is None else Learner._wrap(self._core)
+
+
+def _is_mixed(X: Any) -> bool:
+    """Whether a data frame has more than plain numbers."""
+    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
+    return not plain or bool(X.isna().to_numpy().any())
 
 
 class WeightedClassifier(Classifier):

@@ -9,7 +9,8 @@ from ._base import Classifier, WeightedClassifier
 
 _SHARED = """\
 scale : str
-    How features are scaled while rows come in: `none`, `unit` (rows of norm 1), `maxabs`, or `standard`
+    How features are scaled while rows come in: `auto` (`unit` if the first row is a Counter, as `BagOfWords` makes them, else
+    `standard`), `none`, `unit` (rows of norm 1), `maxabs`, or `standard`
     (mean 0, deviation 1, within 5 deviations, but what is 0 or 1 as it is; all features of every row are computed with, so take
     another for thousands of features).
 intercept : bool

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .. import _arrays, _core
+from .. import _arrays, _core, _tables
 from .._arrays import Floats, Rows
 from .._learner import KINDS, Learner, classifier
 
@@ -50,6 +50,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         fit_intercept: bool = True,
         radius: float | None = None,
         random_state: Any = 0,
+        text: Any = None,
+        categorical: Any = None,
+        numeric: Any = None,
+        time: Any = None,
+        drop: Any = None,
         memory: int = 8192,
         **own: Any,
     ) -> None:
@@ -61,6 +66,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.radius = radius
         self.random_state = random_state
+        self.text = text
+        self.categorical = categorical
+        self.numeric = numeric
+        self.time = time
+        self.drop = drop
         self.memory = memory
         self.__dict__.update({**dict.fromkeys(self._own), **own})
 
@@ -144,6 +154,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, sample_weight: Any, merge: bool) -> Any:
         if not (isinstance(self.passes, int | np.integer) and self.passes >= 1):
             raise ValueError(f"passes = {self.passes}: must be a whole number of at least 1")
+        self._table: Learner | None = None
+        if _is_mixed(X):
+            return self._learn_table(X, y, None, sample_weight, int(self.passes))
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, targets = np.unique(y, return_inverse=True)
@@ -173,6 +186,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         learner: _core.Learner | None = getattr(self, "_core", None)
+        if getattr(self, "_table", None) is not None or (learner is None and _is_mixed(X)):
+            return self._learn_table(X, y, classes, sample_weight, 1)
         if learner is None or not self._plain(X):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=learner is None
@@ -194,6 +209,41 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             learner = self._learner(rows, scale, radius, None, _seed(check_random_state(self.random_state)))
         learner.run(rows, targets, weights)
         self._core = learner
+        return self
+
+    def _learn_table(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Any:
+        """Learns the rows of a table in order, as the command line does."""
+        if getattr(self, "_table", None) is None:
+            y = column_or_1d(y, warn=True)
+            check_classification_targets(y)
+            self.classes_ = np.unique(y if classes is None else classes)
+            self._check_classes(self.classes_)
+            seeds = self.random_state
+            roles: dict[str, Any] = {role: getattr(self, role) or () for role in _tables.ROLES}
+            made = Learner(
+                self._learner_name,
+                labels=None if classes is None else list(self.classes_),
+                radius=self.radius,
+                horizon=len(y) * passes,
+                seed=int(seeds) if isinstance(seeds, int | np.integer) else _seed(check_random_state(seeds)),
+                scale=None if self.scale == "auto" else self.scale,
+                intercept=bool(self.fit_intercept),
+                memory=self.memory,
+                **roles,
+                **self._learner_params(),
+            )
+            made._asked["reach"] = self._reach
+            self._table = made
+        table: Any = self._table
+        for _ in range(passes):
+            table.update(X, y, sample_weight)
+        self._core = table._core
+        names = {str(label): at for at, label in enumerate(self._core.labels)}
+        spelt = _core.spelling([str(label) for label in self.classes_])
+        self._order = np.array([names[name] for name in spelt], dtype=np.int64)
+        columns: list[Any] = table.feature_names_in_
+        self.feature_names_in_ = np.array(columns, dtype=np.object_)
+        self.n_features_in_ = len(self.feature_names_in_)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -251,10 +301,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def learner_(self) -> Learner:
         """The learner underneath, to save, merge or certify."""
-        return Learner._wrap(self._core)
+        table: Learner | None = getattr(self, "_table", None)
+        return Learner._wrap(self._core) if table is None else table
 
     def _predict(self, X: Any, scores: bool) -> Floats:
         check_is_fitted(self)
+        if getattr(self, "_table", None) is not None:
+            found: Floats = _core.predict_table(self._core, _tables.table(X).csv(), scores)[:, self._order]
+            return found
         if not self._plain(X):
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         return self._core.predict(_arrays.rows(X), scores)
@@ -381,6 +435,16 @@ class WeightedClassifier(Classifier):
         self
         """
         return self._partial_fit(X, y, classes, sample_weight)
+
+
+def _is_mixed(X: Any) -> bool:
+    """Whether `X` is a table with more than plain numbers: texts, categories, times, or missing values."""
+    if not _tables.is_table(X):
+        return False
+    if not hasattr(X, "dtypes") or not hasattr(X, "isna"):
+        return True
+    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
+    return not plain or bool(X.isna().to_numpy().any())
 
 
 def _seed(rng: np.random.RandomState) -> int:

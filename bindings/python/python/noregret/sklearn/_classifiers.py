@@ -21,6 +21,8 @@ radius : float, default=None
     `partial_fit` what `scale` guarantees.
 random_state : int, RandomState instance or None, default=0
     Decides the order of rows in `fit` and the learner's own randomness.
+text, categorical, numeric, time, drop : list of str, default=None
+    Columns of tables that hold free text, categories, numbers, times, or are left out, whatever they look like.
 memory : int, default=8192
     Most memory that the learner's state may take, in MiB.
 """
@@ -44,6 +46,10 @@ def made(entry: Entry, reach: float | None) -> type[Classifier]:
     notes = []
     if entry["classes"] == "two":
         notes.append("For two classes only.")
+    notes.append(
+        "A table with texts, categories, times or missing values is read as `noregret run` reads the same CSV file, and its rows "
+        "are learnt in the order in which they come."
+    )
     if entry["forecast"] != "probabilities":
         ways = _probable(entry)
         notes.append(f"It forecasts labels, not probabilities: there is no `predict_proba`{ways and f' except with {ways}'}.")

@@ -132,7 +132,7 @@ impl Lineup {
 
 /// As many diagonal learners as fit into `limits` and into `numbers` numbers: one at least, with fewer cells than features if
 /// need be.
-fn diagonals(problem: &Problem, limits: Limits, numbers: usize) -> Description {
+pub(super) fn diagonals(problem: &Problem, limits: Limits, numbers: usize) -> Description {
     let (k, d) = (problem.classes, problem.features);
     let fits = |heads: &usize| {
         let member = Description::Diagonals { heads: *heads, cells: None };

@@ -52,7 +52,8 @@
 //! $r$ whose edge is the best extends itself by a factor of ten: the new member goes on from the edge's matrix, with its own $r$
 //! in it, and from the edge's gradients. At the powers of two from 2048 to 8192 expensive members are dropped (a minus in
 //! `members`) until the rest is within the budget: those with the highest loss, the best of each kind last. A run begins with a
-//! trial of at most four budgets a round.
+//! trial of at most four budgets a round. When classes or features appear, members that would not have been chosen for what the
+//! problem has become are dropped before they grow, and where no family is left, `diagonals` join.
 //!
 //! ## Deviations
 //!
@@ -193,16 +194,22 @@ impl Auto {
         Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
     }
 
+    /// What all members together may cost now: more than the budget in the first rounds.
+    fn limits(&self) -> Limits {
+        let times = (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
+        Limits { work: self.limit * times, numbers: numbers(self.memory) }
+    }
+
     /// Adds members where the edge of a grid is the best, and drops some where the budget asks for it.
     fn look(&mut self) {
         if self.fixed {
             return;
         }
-        let limit = self.limit * (SETTLED as f64 / self.rounds as f64).clamp(1.0, TRIAL);
+        let limits = self.limits();
         if self.rounds as f64 >= SETTLED as f64 / TRIAL {
-            self.roster.retire(limit, self.limit);
+            self.roster.retire(limits.work, self.limit);
         }
-        if self.roster.extend(Limits { work: limit, numbers: numbers(self.memory) }) > 0 {
+        if self.roster.extend(limits) > 0 {
             let (classes, inputs) = (self.problem.classes, self.roster.words.len());
             self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
         }
@@ -366,14 +373,16 @@ impl OnlineLearner for Auto {
         self.roster.set_workers(workers);
     }
 
-    /// Members grow, except for trees, which begin anew.
+    /// Members grow, except for trees, which begin anew, and for those that are too expensive for what the problem has become:
+    /// these are dropped, as they would not have been chosen for it.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let known = (self.problem.classes, self.problem.features);
         if classes < known.0 || features < known.1 || (classes, features) == known {
             return (classes, features) == known;
         }
-        self.roster.grow(classes, features);
-        if classes > self.problem.classes {
+        let limits = (!self.fixed).then(|| (self.limits(), self.limit));
+        let joined = self.roster.grow(classes, features, limits);
+        if joined || classes > self.problem.classes {
             let inputs = self.roster.words.len();
             self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
         }

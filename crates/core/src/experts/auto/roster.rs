@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 use super::ahead::{Ahead, Portion};
-use super::choice::Limits;
+use super::choice::{Limits, diagonals};
 use super::member::Member;
 use super::unit::Unit;
 use super::words::{Description, Lineup, Place};
@@ -274,12 +274,8 @@ impl Roster {
             let fits = in_time && in_memory && self.joined < MOST_JOIN;
             let edge = self.members[at].as_ref().filter(|_| fits && (1e-9..=1e9).contains(&ratio));
             let Some(member) = edge.and_then(|edge| edge.neighbour(ratio)) else { continue };
-            self.joined += 1;
             count += 1;
-            self.base.join(word.heads(), (self.joined as f64 + 1.0).powi(-2));
-            self.losses.resize(self.base.weights().len(), 0.0);
-            self.words.push(word);
-            self.members.push(Some(member));
+            self.join(word, member);
         }
         count
     }
@@ -326,9 +322,13 @@ impl Roster {
         }
     }
 
-    /// Members grow; trees begin anew.
-    pub(super) fn grow(&mut self, classes: usize, features: usize) {
+    /// Members grow; trees begin anew. With `limits`, who has become too expensive for them is dropped before it grows, and
+    /// diagonal learners join if no family is left: returns whether they did.
+    pub(super) fn grow(&mut self, classes: usize, features: usize, limits: Option<(Limits, f64)>) -> bool {
         self.problem = Problem { classes, features, ..self.problem.clone() };
+        if let Some((limits, budget)) = limits {
+            self.shrink(limits, budget);
+        }
         for (word, member) in self.words.iter().zip(&mut self.members) {
             let Some(member) = member else { continue };
             if !member.grow(classes, features) {
@@ -337,6 +337,46 @@ impl Roster {
         }
         self.ahead.clear();
         self.unit.grow(classes, features);
+        limits.is_some_and(|(limits, _)| self.join_diagonals(limits))
+    }
+
+    /// Drops who would not have been chosen for the problem as it is now, with `budget` multiply-adds for each and those of
+    /// `limits` for all. Counts and diagonal learners stay: they are never too expensive.
+    fn shrink(&mut self, limits: Limits, budget: f64) {
+        for (at, word) in self.words.clone().into_iter().enumerate() {
+            let counts = matches!(word, Description::Labels | Description::Pairs);
+            let in_time = word.work(&self.problem) <= budget;
+            let in_memory = word.numbers(&self.problem) <= limits.numbers;
+            let may_leave = word.is_family() || word == Description::Trees || (counts && at > 0 && !in_memory);
+            if may_leave && !(in_memory && (counts || in_time)) && self.members[at].is_some() {
+                self.leave(at);
+            }
+        }
+        self.retire(limits.work, budget);
+    }
+
+    /// Lets diagonal learners join where none are and no family is left. They have learnt nothing yet.
+    fn join_diagonals(&mut self, limits: Limits) -> bool {
+        let enough = |word: Description| {
+            word.is_family() || matches!(word, Description::Diagonals { .. } | Description::Diagonal { .. })
+        };
+        if self.active().any(|(word, _)| enough(word)) {
+            return false;
+        }
+        let word = diagonals(&self.problem, limits, limits.numbers.saturating_sub(self.numbers()));
+        let mut member = word.make(&self.problem, self.seed).expect("diagonals are made for every problem");
+        member.set_workers(&self.workers);
+        self.join(word, member);
+        true
+    }
+
+    /// Lets a member join.
+    fn join(&mut self, word: Description, member: Box<dyn Member>) {
+        self.joined += 1;
+        self.base.join(word.heads(), (self.joined as f64 + 1.0).powi(-2));
+        self.losses.resize(self.base.weights().len(), 0.0);
+        self.words.push(word);
+        self.members.push(Some(member));
     }
 
     pub(super) fn tensors(&mut self) -> Vec<Tensor<'_>> {

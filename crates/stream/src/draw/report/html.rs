@@ -90,6 +90,12 @@ impl Document {
         self.body += "</tbody></table></div>";
     }
 
+    /// What is on the page, for a page of others such as a notebook: styles that reach nothing outside of it.
+    pub fn fragment(self) -> String {
+        let style = STYLE.replace(":root", "&");
+        format!("<div class=\"noregret\"><style>.noregret {{ {style} }}</style>{}</main></div>", self.body)
+    }
+
     /// The page; `data` are its numbers, for other programs.
     pub fn finish(self, data: &Value) -> String {
         // Inside a script element, only "</" could end it.

@@ -1,0 +1,99 @@
+"""What columns contribute to a forecast."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Floats
+
+_MOST = 20
+"""Columns that are shown."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What each column contributes to the scores of one row, or, over several rows, how much it does on average.
+
+    A contribution is the score of the row less that of the row without the column: scaled, a number that is taken away is at its mean
+    (at 0 without `standard` scaling), and a category or word that is taken away is not there. For a linear learner the contributions and
+    `rest` add up to the scores exactly; of the others, `rest` has what columns do together.
+    """
+
+    columns: list[str]
+    """Names of the columns, the most important first."""
+    contributions: Floats
+    """Shape (columns, classes): to the scores of a row, or means of their magnitudes over several rows."""
+    rest: Floats
+    """Shape (classes,): the score that is left; NaN over several rows."""
+    labels: list[Any]
+    """What the classes are called."""
+    rows: int
+    """How many rows it is about."""
+
+    @property
+    def scores(self) -> Floats:
+        """Shape (classes,): the scores of the row, which the contributions and the rest add up to."""
+        scores: Floats = self.contributions.sum(axis=0) + self.rest
+        return scores
+
+    def frame(self) -> Any:
+        """A pandas DataFrame with a row for each column and a column for each label."""
+        import pandas
+
+        labels = self.labels or ["forecast"]
+        return pandas.DataFrame(self.contributions[:, : len(labels)], index=self.columns, columns=labels)
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{name}={size:.3g}" for name, size in zip(self.columns[:5], self._sizes()[:5], strict=True))
+        more = ", …" if len(self.columns) > 5 else ""
+        return f"Explanation({first}{more}, rows={self.rows})"
+
+    def _sizes(self) -> Floats:
+        return _size(self.contributions)
+
+    def _repr_html_(self) -> str:
+        labels = [str(label) for label in self.labels or ["forecast"]][:8]
+        rows = [
+            [name, *(f"{value:+.3f}" if self.rows == 1 else f"{value:.3f}" for value in values[: len(labels)])]
+            for name, values in zip(self.columns[:_MOST], self.contributions, strict=False)
+        ]
+        below = "contributions to the scores" if self.rows == 1 else f"mean magnitudes of contributions over {self.rows} rows"
+        parts = [{"table": {"header": ["column", *labels], "rows": rows}}]
+        return _core.page("What the columns contribute", below, json.dumps(parts), "{}", True)
+
+
+def explained(found: list[tuple[list[str], Floats, Floats]], columns: list[str], labels: list[Any]) -> Explanation:
+    """The explanation of rows, from the contributions of their features."""
+    longest = sorted(columns, key=len, reverse=True)
+    whose: dict[str, str] = {}
+    totals: dict[str, Floats] = {}
+    rest = np.full(0, np.nan)
+    for names, contributions, scores in found:
+        of_row: dict[str, Floats] = {}
+        for name, values in zip(names, contributions, strict=True):
+            column = whose.get(name)
+            if column is None:
+                column = whose[name] = next((c for c in longest if name == c or name.startswith((f"{c}=", f"{c}~", f"{c}:"))), name)
+            of_row[column] = of_row.get(column, 0.0) + values
+        for column, values in of_row.items():
+            totals[column] = totals.get(column, 0.0) + (values if len(found) == 1 else np.abs(values) / len(found))
+        rest = scores - contributions.sum(axis=0) if len(found) == 1 else np.full(len(scores), np.nan)
+    for column in columns:
+        totals.setdefault(column, np.zeros(len(rest)))
+    table = np.array(list(totals.values())).reshape(len(totals), len(rest))
+    order = np.argsort(-_size(table), kind="stable")
+    names = list(totals)
+    return Explanation([names[at] for at in order], table[order], rest, labels, len(found))
+
+
+def _size(contributions: Floats) -> Floats:
+    """How much columns tell classes apart: what they add to all scores alike changes nothing."""
+    if contributions.shape[1] > 1:
+        contributions = contributions - contributions.mean(axis=1, keepdims=True)
+    sizes: Floats = np.abs(contributions).sum(axis=1)
+    return sizes

@@ -1,0 +1,418 @@
+//! Rows of a table, and learners that are made for the data at hand: both as the command line has them.
+//!
+//! A table comes as the text of a CSV file with a header. It is read by the command line's own reader, so that the columns of a
+//! DataFrame are understood, and become features, as those of the file would.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use noregret::guarantee::RunFacts;
+use noregret::learner::Classes;
+use noregret::open_classes::FEWEST;
+use noregret::param::{ParamError, Values};
+use noregret::problem::Problem;
+use noregret::registry;
+use noregret_stream::encode::examples::{BadRows, Examples, ReadExamples};
+use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::scale::{Scaler, Scaling};
+use noregret_stream::encode::survey::{Survey, SurveyOptions};
+use noregret_stream::encode::{Encoder, Example, LargeRow};
+use noregret_stream::run::delay::Lateness;
+use noregret_stream::run::{RunOptions, run};
+use noregret_stream::{CsvRole, Format, ReadError, ReadOptions, Reader, Row, RowLabel};
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::{Inner, Learner};
+use crate::arrays::{ArrayReader, PyRows, PyTargets, check_weights};
+use crate::error::{Done, Failure};
+use crate::making::{check_memory, scaling};
+use crate::record::{Ran, Record};
+use crate::signals::Signals;
+use crate::values;
+
+/// What errors call a table.
+pub(super) const NAME: &str = "the table";
+
+/// How the columns of a table are read: the words of the command line.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Reading {
+    label: Option<String>,
+    categorical: Vec<String>,
+}
+
+impl Reading {
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
+            format: Some(Format::Csv),
+            delimiter: Some(b','),
+            header: Some(true),
+            label: self.label.clone(),
+            categorical: self.categorical.clone(),
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// What is asked of a learner that is made for the data at hand.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Asked {
+    name: String,
+    classes: Option<usize>,
+    labels: Option<Vec<String>>,
+    radius: Option<f64>,
+    horizon: Option<u64>,
+    seed: u64,
+    scale: Option<String>,
+    intercept: bool,
+    memory: usize,
+    /// Whether these rows are the first of a stream of which nothing else is known.
+    ahead: bool,
+}
+
+/// Refuses a learner that does not exist, and parameters that it cannot have.
+#[pyfunction]
+pub(crate) fn check(name: &str, params: &Bound<'_, PyDict>) -> PyResult<()> {
+    let params = values::from_python(params)?;
+    let check = || -> Done<()> { Ok(registry::find(name)?.check_values(&params)?) };
+    Ok(check()?)
+}
+
+/// A learner for the rows of an array, and for such as these. Labels are positions in `names`.
+#[pyfunction]
+pub(crate) fn learner_for_array<'py>(
+    py: Python<'py>,
+    asked: Asked,
+    params: &Bound<'py, PyDict>,
+    rows: PyRows<'py>,
+    targets: PyTargets<'py>,
+    names: Vec<String>,
+) -> PyResult<Learner> {
+    let params = values::from_python(params)?;
+    let (rows, targets) = (rows.borrow()?, targets.borrow()?);
+    let make = || {
+        rows.check(rows.width())?;
+        targets.check_length(rows.len())?;
+        made(asked, &params, &mut ArrayReader::new(rows, targets, &names))
+    };
+    Ok(py.detach(make)?)
+}
+
+/// A learner for the rows of a table, and for such as these.
+#[pyfunction]
+pub(crate) fn learner_for_table(
+    py: Python<'_>,
+    asked: Asked,
+    params: &Bound<'_, PyDict>,
+    csv: &[u8],
+    reading: Reading,
+) -> PyResult<Learner> {
+    let params = values::from_python(params)?;
+    let csv = Arc::from(csv);
+    Ok(py.detach(|| made(asked, &params, open(&csv, &reading.options())?.as_mut()))?)
+}
+
+/// Predicts, scores and learns the rows of a table in order; with `grows`, labels that are new are taken in. Returns what a
+/// colleague would say about the columns beside the rounds.
+#[pyfunction]
+#[pyo3(signature = (learner, csv, label, weights=None, *, grows=false, look_ahead=true, seed=0, keep=false, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
+pub(crate) fn run_table<'py>(
+    py: Python<'py>,
+    learner: &Learner,
+    csv: &[u8],
+    label: String,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    grows: bool,
+    look_ahead: bool,
+    seed: u64,
+    keep: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Ran<'py>, Vec<String>)> {
+    let csv: Arc<[u8]> = Arc::from(csv);
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let (record, notes) = learner.inner.work(py, |inner| -> Done<(Record, Vec<String>)> {
+        let mut options = inner.reading();
+        options.label = Some(label);
+        let (rows, names) = look(open(&csv, &options)?.as_mut())?;
+        check_weights(weights, rows, inner.learner.about().accepts)?;
+        learner.take_in(inner, &names, grows)?;
+        learner.put_spare(None);
+        inner.state += 1;
+        let forecast = inner.learner.about().forecast;
+        let options_of_run =
+            RunOptions { forecast, delay: Lateness::default(), look_ahead, window: 1, limit: None, seed };
+        let mut record = Record::new(forecast, keep, rows);
+        let reader = open(&csv, &options)?;
+        let inside = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail);
+        let mut examples = TableExamples { inside, weights, at: 0, signals: Signals::telling(progress) };
+        let ran = run(&mut examples, inner.learner.as_mut(), &mut record.rounds, &options_of_run);
+        inner.encoder = examples.inside.encoder;
+        let notes = notes(examples.inside.reader.as_ref());
+        examples.signals.into_result()?;
+        let score = ran?;
+        inner.facts.extend(&score.facts);
+        record.score = Some(score);
+        Ok((record, notes))
+    })??;
+    Ok((record.into_python(py)?, notes))
+}
+
+/// Probabilities (or scores) of the rows of a table, one row each.
+#[pyfunction]
+pub(crate) fn predict_table<'py>(
+    py: Python<'py>,
+    learner: &Learner,
+    csv: &[u8],
+    scores: bool,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let csv: Arc<[u8]> = Arc::from(csv);
+    let (out, rows, width) = learner.inner.read(py, |inner| -> Done<(Vec<f64>, usize, usize)> {
+        let reader = open(&csv, &inner.reading())?;
+        let mut examples = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail).frozen();
+        let mut at = inner.learner.prediction();
+        let width = if scores { at.scores.len() } else { at.probabilities.len() };
+        let (mut out, mut rows, mut example) = (Vec::new(), 0, Example::default());
+        while examples.next(&mut example)? {
+            inner.learner.predict(example.features(), &mut at);
+            out.extend_from_slice(if scores { &at.scores } else { &at.probabilities });
+            rows += 1;
+        }
+        Ok((out, rows, width))
+    })??;
+    PyArray1::from_vec(py, out).reshape([rows, width])
+}
+
+/// What the columns of a table are, by name; empty for a learner that was made for arrays.
+#[pyfunction]
+pub(crate) fn roles(py: Python<'_>, learner: &Learner) -> PyResult<Vec<(String, &'static str)>> {
+    learner.inner.read(py, |inner| {
+        let fields = inner.schema.csv.iter().flat_map(|csv| &csv.fields);
+        fields.map(|field| (field.name.clone(), role_name(field.role))).collect()
+    })
+}
+
+/// The classes called `names`; with `grows`, those that are new are taken in.
+#[pyfunction]
+pub(crate) fn classes_of(
+    py: Python<'_>,
+    learner: &Learner,
+    names: Vec<String>,
+    grows: bool,
+) -> PyResult<Vec<i64>> {
+    Ok(learner.inner.write(py, |inner| -> Done<Vec<i64>> {
+        learner.take_in(inner, &names, grows)?;
+        let class = |name: &String| inner.encoder.labels.find(&canonical(name)).map(|label| label.index() as i64);
+        Ok(names.iter().map(|name| class(name).expect("taken in above")).collect())
+    })??)
+}
+
+/// The one spelling of labels, as readers have it: `1` for `1.0`.
+#[pyfunction]
+pub(crate) fn spelling(names: Vec<String>) -> Vec<String> {
+    names.iter().map(|name| canonical(name)).collect()
+}
+
+fn canonical(name: &str) -> String {
+    let mut row = Row::new();
+    row.set_name(name);
+    match row.label() {
+        RowLabel::Name(name) => name.to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn role_name(role: CsvRole) -> &'static str {
+    match role {
+        CsvRole::Numeric => "numeric",
+        CsvRole::Categorical => "categorical",
+        CsvRole::Label => "label",
+        CsvRole::Weight => "weight",
+    }
+}
+
+fn open(csv: &Arc<[u8]>, options: &ReadOptions) -> Done<Box<dyn Reader>> {
+    Ok(noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(csv))), NAME, options)?)
+}
+
+/// What is odd about the columns and cells of a table.
+fn notes(reader: &dyn Reader) -> Vec<String> {
+    let described = reader.describe().into_iter();
+    let mut notes: Vec<String> =
+        described.filter(|(subject, _)| *subject == "note").map(|(_, note)| note).collect();
+    notes.extend(reader.notes());
+    notes
+}
+
+/// Reads all rows: how many there are, and which labels. Fails where a row cannot be read, before anything is learnt.
+fn look(reader: &mut dyn Reader) -> Done<(usize, Vec<String>)> {
+    let (mut rows, mut names, mut row) = (0, Labels::default(), Row::new());
+    while reader.read(&mut row)? {
+        rows += 1;
+        if let RowLabel::Name(name) = row.label() {
+            names.intern(name);
+        }
+    }
+    Ok((rows, names.sorted().iter().map(str::to_owned).collect()))
+}
+
+/// A learner for the rows of `reader`, which takes a first look at all of them, as the command line does.
+fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner> {
+    let entry = registry::find(&asked.name)?;
+    entry.check_values(params)?;
+    let accepts = entry.about.accepts;
+    let scale = asked.scale.as_deref().map(scaling).transpose()?;
+    let as_they_are = entry.scale_free(params)?;
+    let survey = Survey::take(
+        reader,
+        &SurveyOptions {
+            name: NAME,
+            scaling: scale.or(as_they_are.then_some(Scaling::None)),
+            classes: accepts.classes,
+            features: None,
+            bad_rows: BadRows::Fail,
+        },
+    );
+    let survey = survey.map_err(|error| Failure::Value(error.to_string()))?;
+    if survey.rows == 0 || survey.columns == 0 {
+        return Err(Failure::Value("there are no rows with columns to learn from".to_owned()));
+    }
+    let labels = match (accepts.classes, asked.labels) {
+        (Classes::Real, _) => Labels::default(),
+        (_, None) => survey.labels.clone(),
+        (_, Some(names)) => {
+            let names = Labels::try_from(names).map_err(|what| Failure::Value(format!("labels: {what}")))?;
+            survey.labels.iter().try_for_each(|name| known(&names, name))?;
+            names
+        }
+    };
+    let classes = match accepts.classes {
+        Classes::Real => 1,
+        _ if asked.ahead => asked.classes.unwrap_or(labels.len().max(FEWEST)),
+        _ => asked.classes.unwrap_or(labels.len()),
+    };
+    if classes < labels.len() {
+        let need = format!("at least the {} of the data", labels.len());
+        return Err(ParamError::invalid("classes", classes, need).into());
+    }
+    if accepts.classes != Classes::Real && classes < 2 {
+        let only = labels.iter().next().unwrap_or_default();
+        return Err(Failure::Value(format!(
+            "every label is {only:?}; at least 2 classes were needed (or classes=K)"
+        )));
+    }
+    // A hair more, so that rounding never puts the largest row outside.
+    let norm = (survey.radius * survey.radius + f64::from(u8::from(asked.intercept))).sqrt();
+    let measured = if norm > 0.0 { norm * (1.0 + 1e-12) } else { 1.0 };
+    let promised = survey.scaling.radius(survey.columns);
+    let promised = promised.map(|radius| radius.hypot(f64::from(u8::from(asked.intercept))) * (1.0 + 1e-12));
+    let problem = Problem {
+        classes,
+        features: survey.columns + usize::from(asked.intercept),
+        radius: asked.radius.or(if asked.ahead { promised } else { Some(measured) }),
+        horizon: asked.horizon.or((!asked.ahead).then_some(survey.rows)),
+        sparse: survey.is_sparse() && survey.scaling != Scaling::Standard,
+    };
+    let memory = asked.memory.saturating_mul(1 << 20);
+    check_memory(entry, params, &problem, memory)?;
+    let sparse = problem.sparse;
+    let learner = entry.make(params, problem, asked.seed)?;
+    let schema = reader.schema();
+    let encoder = Encoder {
+        classes: if accepts.classes == Classes::Real { 0 } else { classes },
+        labels,
+        scaler: Scaler::new(survey.scaling),
+        intercept: asked.intercept,
+        sparse,
+        columns: survey.columns,
+        accepts,
+        votes: false,
+        large_row: LargeRow::Warn,
+        radius: learner.problem().radius.unwrap_or(f64::INFINITY),
+        large_rows: 0,
+    };
+    Ok(Learner::new(learner, encoder, schema, RunFacts::default(), memory))
+}
+
+/// Refuses a label that is none of `labels`.
+fn known(labels: &Labels, name: &str) -> Done<()> {
+    if labels.find(name).is_some() {
+        return Ok(());
+    }
+    let first: Vec<&str> = labels.iter().take(10).collect();
+    Err(Failure::Value(format!(
+        "the label {name:?} is none of the {} known classes: {}",
+        labels.len(),
+        first.join(", ")
+    )))
+}
+
+impl Inner {
+    /// How tables are read from now on: as the first one was.
+    pub(super) fn reading(&self) -> ReadOptions {
+        ReadOptions {
+            format: Some(Format::Csv),
+            delimiter: Some(b','),
+            header: Some(true),
+            room: u32::try_from(self.encoder.columns).unwrap_or(u32::MAX),
+            schema: Some(self.schema.clone()),
+            ..ReadOptions::default()
+        }
+    }
+}
+
+impl Learner {
+    /// Takes in the labels of `names` that are new, where there is room for them, or the learner may grow and can.
+    fn take_in(&self, inner: &mut Inner, names: &[String], grows: bool) -> Done<()> {
+        if inner.encoder.classes == 0 {
+            return Ok(());
+        }
+        let (labels, room) = (&inner.encoder.labels, inner.learner.problem().classes);
+        let mut new = Labels::default();
+        for name in names.iter().map(|name| canonical(name)) {
+            if name.is_empty() {
+                return Err(Failure::Value("a label is missing, or is not finite".to_owned()));
+            }
+            if labels.find(&name).is_none() {
+                if !grows && labels.len() + new.len() >= room {
+                    known(labels, &name)?;
+                }
+                new.intern(&name);
+            }
+        }
+        let classes = labels.len() + new.len();
+        if classes > room {
+            let columns = inner.encoder.columns;
+            self.make_room(inner, classes, columns)?;
+        }
+        new.iter().for_each(|name| {
+            inner.encoder.labels.intern(name);
+        });
+        Ok(())
+    }
+}
+
+/// The rows of a table as a source of examples for the loop.
+struct TableExamples<'a> {
+    inside: ReadExamples,
+    weights: Option<&'a [f64]>,
+    at: usize,
+    /// Where the rows end early.
+    signals: Signals,
+}
+
+impl Examples for TableExamples<'_> {
+    fn next(&mut self, out: &mut Example) -> Result<bool, ReadError> {
+        if self.signals.end() || !self.inside.next(out)? {
+            return Ok(false);
+        }
+        if let Some(weights) = self.weights {
+            out.set_weight(weights[self.at]);
+        }
+        self.at += 1;
+        Ok(true)
+    }
+}

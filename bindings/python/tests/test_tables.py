@@ -1,0 +1,323 @@
+"""Tables of every kind, learners made by their first rows, and what the command line makes of the same rows: to the bit."""
+
+import copy
+import datetime
+import pickle
+
+import numpy as np
+import pytest
+from conftest import needs_the_command_line, noregret, stream
+
+import noregret as package
+from noregret import Explanation, Learner, learners
+
+pandas = pytest.importorskip("pandas")
+
+
+def tickets(rows=400, seed=0):
+    """Numbers, categories, text, times, booleans, nullable integers and missing values, and the label that they tell of."""
+    rng = np.random.default_rng(seed)
+    label = rng.choice(["billing", "login", "shipping"], rows)
+    words = {"billing": "invoice refund charged twice", "login": "password reset locked out", "shipping": "parcel late never came"}
+    text = [
+        " ".join(["please help with", *rng.permutation(words[name].split())[:3], f"case {rng.integers(1000)}"]) for name in label
+    ]
+    start = datetime.datetime(2026, 1, 1)
+    frame = pandas.DataFrame({
+        "created": [start + datetime.timedelta(minutes=int(37 * at)) for at in range(rows)],
+        "channel": pandas.Categorical(rng.choice(["mail", "phone", "web"], rows)),
+        "text": text,
+        "urgent": rng.random(rows) < 0.3,
+        "amount": np.where(rng.random(rows) < 0.2, np.nan, rng.normal(size=rows) * 20 + (label == "billing") * 15),
+        "visits": pandas.array(np.where(rng.random(rows) < 0.2, None, rng.integers(0, 9, rows)), dtype="Int64"),
+        "floors": rng.integers(1, 5, rows),
+    })
+    return frame, pandas.Series(label, name="queue")
+
+
+def command_line(frame, y, tmp_path, *more):
+    """What the command line says of the rows as a CSV file: the summary, and forecasts of a second half that it has not seen."""
+    half = len(frame) // 2
+    whole = frame.assign(queue=y.to_numpy())
+    whole[:half].to_csv(tmp_path / "first.csv", index=False)
+    frame[half:].to_csv(tmp_path / "second.csv", index=False)
+    words = ["--label", "queue", "--json", "--save", tmp_path / "model.safetensors"]
+    [summary] = noregret("run", tmp_path / "first.csv", *words, *more)[-1:]
+    lines = noregret("predict", tmp_path / "model.safetensors", tmp_path / "second.csv", "--probabilities")
+    return summary, np.array([list(line["probabilities"].values()) for line in lines])
+
+
+@needs_the_command_line
+def test_a_learner_of_arrays_is_the_command_lines(tmp_path):
+    x, labels = stream(300, 4, 3)
+    x = x * [1.0, 30.0, 0.1, 5.0] + [3.0, 0.0, 0.0, -2.0]
+    y = np.array(["north", "south", "west"])[labels]
+    frame = pandas.DataFrame(x, columns=list("abcd"))
+    for name in ("auto", "folklore", "ogd", "gaptron-hinge"):
+        summary, theirs = command_line(frame, pandas.Series(y), tmp_path, "--learner", name)
+        learner = Learner(name)
+        run = learner.run(x[:150], y[:150])
+        np.testing.assert_array_equal([learner.predict_proba(row) for row in x[150:]], theirs)
+        rates = {key: summary[key] for key in run.rates if key in summary}
+        assert rates.keys() >= {"rounds", "error_rate"} and rates == {key: run.rates[key] for key in rates}
+        assert learner.intercept and learner.labels == ["north", "south", "west"]
+
+
+@needs_the_command_line
+def test_a_learner_of_a_table_is_the_command_lines(tmp_path):
+    frame, y = tickets()
+    half = len(frame) // 2
+    summary, theirs = command_line(frame, y, tmp_path)
+    learner = Learner()
+    run = learner.run(frame[:half], y[:half])
+    assert run.rates["error_rate"] == summary["error_rate"] < 0.5 and run.rates["log_loss"] == summary["log_loss"]
+    np.testing.assert_array_equal(learner.predict_proba(frame[half:]), theirs)
+    assert set(learner.predict(frame[half:])) <= set(y)
+    # Columns are told by their names, and a row alone is the same row.
+    np.testing.assert_array_equal(learner.predict_proba(frame[half:][frame.columns[::-1]]), theirs)
+    np.testing.assert_array_equal(learner.predict_proba(frame.iloc[half].to_dict()), theirs[0])
+    # The model that the command line has saved goes on here.
+    loaded = Learner.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(loaded.predict_proba(frame[half:]), theirs)
+    for again in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner)), loaded):
+        more = again.run(frame[half:], y[half:])
+        assert more.rates == learner.copy().run(frame[half:], y[half:]).rates
+
+
+def test_every_kind_of_table_is_the_same_table():
+    frame, y = tickets(120)
+    frame["created"] = frame["created"].astype(str)
+    expected = Learner().run(frame, y, probabilities=True).probabilities
+    columns = {name: [None if pandas.isna(cell) else cell for cell in frame[name].tolist()] for name in frame}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    kinds = [columns, rows]
+    with_polars = pytest.importorskip("polars")
+    kinds.append(with_polars.DataFrame(columns))
+    kinds.append(pytest.importorskip("pyarrow").table(columns))
+    for table in kinds:
+        np.testing.assert_array_equal(Learner().run(table, y.tolist(), probabilities=True).probabilities, expected)
+    # The label may be one of the columns.
+    named = Learner().run(frame.assign(queue=y), "queue", probabilities=True)
+    np.testing.assert_array_equal(named.probabilities, expected)
+
+
+@needs_the_command_line
+def test_classifiers_of_scikit_learn_take_tables(tmp_path):
+    pytest.importorskip("sklearn")
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    from noregret.sklearn import AutoClassifier, OnsClassifier
+
+    frame, y = tickets()
+    half = len(frame) // 2
+    _, theirs = command_line(frame, y, tmp_path)
+    for model in (AutoClassifier(), make_pipeline(AutoClassifier())):
+        model.fit(frame[:half], y[:half])
+        np.testing.assert_array_equal(model.predict_proba(frame[half:]), theirs)
+        assert model.score(frame[half:], y[half:]) > 0.5
+    model = AutoClassifier().partial_fit(frame[:half], y[:half], classes=["billing", "login", "shipping"])
+    np.testing.assert_array_equal(model.predict_proba(frame[half:]), theirs)
+    assert list(model.feature_names_in_) == model.learner_.feature_names_in_
+    assert pickle.loads(pickle.dumps(model)).predict(frame).tolist() == model.predict(frame).tolist()
+    assert OnsClassifier().fit(frame, y).params_["norm"] < 3
+    columns = make_column_transformer((OneHotEncoder(), ["channel"]), (StandardScaler(), ["floors"]))
+    assert make_pipeline(columns, AutoClassifier()).fit(frame, y).predict(frame).shape == (400,)
+
+
+@needs_the_command_line
+def test_classifiers_of_river_take_tables(tmp_path):
+    pytest.importorskip("river")
+    from noregret import river
+
+    frame, y = tickets()
+    half = len(frame) // 2
+    _, theirs = command_line(frame, y, tmp_path)
+    model = river.Auto()
+    model.learn_many(frame[:half], y[:half])
+    table = model.predict_proba_many(frame[half:])
+    np.testing.assert_array_equal(table.to_numpy(), theirs)
+    assert list(table.columns) == ["billing", "login", "shipping"]
+    one = frame.iloc[half].to_dict()
+    np.testing.assert_array_equal(list(model.predict_proba_one(one).values()), theirs[0])
+    model.learn_one(one, y[half])
+    assert model.learner.rounds == half + 1
+
+
+def test_what_cannot_be_learnt_from_names_the_column():
+    frame, y = tickets(60)
+    frame["odd"] = [object()] * 60
+    with pytest.raises(TypeError, match="column 'odd', row 0: a value of type object"):
+        Learner().run(frame, y)
+    with pytest.raises(ValueError, match="column 'a' appears twice"):
+        Learner().run(pandas.DataFrame([[1, 2]], columns=["a", "a"]), [0])
+    with pytest.raises(ValueError, match="y has 3 targets for 60 rows"):
+        Learner().run(tickets(60)[0], ["a", "b", "c"])
+    with pytest.raises(ValueError, match="column \"amount\": inf"):
+        Learner().run(pandas.DataFrame({"amount": [1.0, np.inf, 2.0], "b": ["x", "y", "z"]}), [0, 1, 0])
+    with pytest.raises(ValueError, match="there is no column 'quue'; the columns are 'created'"):
+        Learner().run(tickets(60)[0], "quue")
+
+
+def test_missing_numbers_of_an_array_are_missing():
+    x, y = stream(100, 3, 2)
+    x[::7, 1] = np.nan
+    run = Learner().run(x, y)
+    assert run.rates["rounds"] == 100 and np.isfinite(run.losses).all()
+
+
+def test_columns_are_what_they_are_said_to_be():
+    frame, y = tickets(200)
+    learner = Learner(categorical=["floors"], drop=["amount"])
+    learner.run(frame, y)
+    assert learner.roles["floors"] == "categorical" and "amount" not in learner.feature_names_in_
+    assert "floors=1" in learner.columns and learner.roles["queue"] == "label"
+    with pytest.raises(ValueError, match="has no column \"flors\""):
+        Learner(categorical=["flors"]).run(frame, y)
+
+
+def test_labels_come_out_as_they_went_in():
+    x, at = stream(200, 3, 3)
+    for labels in (["cat", "dog", "emu"], [3, 5, 7], [2.5, 3.5, 4.5]):
+        y = [labels[label] for label in at]
+        learner = Learner("folklore")
+        run = learner.run(x, y)
+        assert set(np.asarray(learner.predict(x)).tolist()) == set(labels)
+        assert learner.predict(x[0]) in labels and type(learner.predict(x[0])) is type(labels[0])
+        assert run.labels == labels and run.rates["errors"] == (run.predictions != np.array(y)).sum()
+        again = pickle.loads(pickle.dumps(learner))
+        assert type(again.predict(x[0])) is type(labels[0])
+        learner.learn_one(x[0], y[0])
+        assert learner.rounds == 201
+    yes = Learner("ogd")
+    yes.run(x, at == 0)
+    assert type(yes.predict(x[0])) is bool
+    named = Learner("ogd", features=2, labels=["cat", "dog"], radius=1.0)
+    named.run([[1.0, 0.0], [0.0, 1.0]] * 20, ["dog", "cat"] * 20)
+    assert named.predict([1.0, 0.0]) == "dog" and named.predict([[0.0, 1.0]]).tolist() == ["cat"]
+
+
+def test_labels_that_are_new_are_taken_in():
+    x, y = stream(200, 3, 3)
+    names = np.array(["a", "b", "c"])[y]
+    known = y < 2
+    learner = Learner()
+    learner.run(x[known], names[known])
+    assert learner.classes == 2
+    learner.run(x, names)
+    assert learner.labels == ["a", "b", "c"] and learner.predict_proba(x).shape == (200, 3)
+    learner.learn_one(x[0], "d")
+    assert learner.labels[-1] == "d"
+    with pytest.raises(ValueError, match="'c' is none of the 2 known classes"):
+        Learner(labels=["a", "b"]).run(x, names)
+
+
+def test_a_learner_that_has_seen_nothing():
+    learner = Learner()
+    assert repr(learner) == "Learner('auto', no rows yet)" and learner.name == "auto"
+    assert repr(learners.Ogd()) == "Ogd(no rows yet)" and "no rows yet" in learner._repr_html_()
+    for ask in (lambda: learner.predict([1.0]), lambda: learner.classes):
+        with pytest.raises(RuntimeError, match="has seen none yet"):
+            ask()
+    with pytest.raises(ValueError, match="no learner is called"):
+        Learner("folklor")
+    with pytest.raises(TypeError, match="nrm"):
+        Learner("folklore", nrm=3)
+    with pytest.raises(ValueError, match="every label is \"a\"; at least 2 classes were needed"):
+        learner.run([[1.0], [2.0]], ["a", "a"])
+    for one in (pickle.loads(pickle.dumps(learner)), learner.copy(), learner):
+        one.learn_one([1.0, 2.0], "a")
+        one.learn_one([2.0, 1.0], "b")
+        one.learn_one([5.0, 1.0], "c")
+        assert one.rounds == 3 and one.labels == ["a", "b", "c"] and one.predict([1.0, 2.0]) in "abc"
+
+
+def test_what_a_run_tells(tmp_path):
+    x, at = stream(500, 3, 3)
+    y = np.array(["a", "b", "c"])[at]
+    run = Learner("folklore").run(x, y, probabilities=True)
+    frame = run.frame()
+    assert list(frame.columns) == ["truth", "prediction", "error", "loss", "p(a)", "p(b)", "p(c)"]
+    assert (frame["truth"] == y).all() and frame["error"].mean() == run.rates["error_rate"]
+    confusion = run.confusion()
+    assert confusion.sum() == 500 and 500 - np.trace(confusion) == run.rates["errors"]
+    windows = run.windows(100)
+    assert windows["rounds"].tolist() == [100, 200, 300, 400, 500]
+    assert windows["error_rate"].mean() == pytest.approx(run.rates["error_rate"])
+    counts, wrong = {}, 0
+    for label in at.tolist():
+        wrong += label != max(sorted(counts), key=counts.get, default=0)
+        counts[label] = counts.get(label, 0) + 1
+    assert run.baselines()["commonest class"] == wrong / 500
+    page = run.report(tmp_path / "run.html", title="Three classes")
+    assert (tmp_path / "run.html").read_text() == page and "<title>Three classes</title>" in page and "<svg" in page
+    assert "precision" in page and "<svg" in run._repr_html_() and "<html" not in run._repr_html_()
+    pytest.importorskip("matplotlib").use("agg")
+    assert [line.get_label() for line in run.plot().get_lines()] == ["all rounds so far", "windows of 10", "commonest class"]
+    assert pickle.loads(pickle.dumps(run)).rates == run.rates
+
+
+def test_drift_is_seen_where_it_is():
+    x, y = stream(2000, 3, 3)
+    y[1200:] = (y[1200:] + 1) % 3
+    signal = Learner("folklore").run(x, y).drift(100)
+    assert np.isnan(signal[:199]).all() and np.nanmax(signal[:1200]) < 5 < np.nanmax(signal[1200:1400])
+
+
+def test_models_show_themselves():
+    x, y = stream(100, 3, 3)
+    learner = Learner()
+    learner.run(x, y)
+    assert "Members" in learner._repr_html_() and "<script" not in learner._repr_html_()
+    bandit = package.Bandit("banditron", features=3, classes=3)
+    assert "banditron" in bandit._repr_html_()
+    policy = [[0.5, 0.5], [0.75, 0.25]]
+    assert "snips" in package.evaluate_arrays([0, 1], [1, 0], [0.25, 0.5], policy)._repr_html_()
+
+
+def test_contributions_of_a_linear_learner_add_up():
+    frame, y = tickets(200)
+    learner = Learner("ogd")
+    learner.run(frame, y)
+    row = frame.iloc[5].to_dict()
+    explanation = learner.explain(row)
+    assert isinstance(explanation, Explanation) and set(explanation.columns) == set(learner.feature_names_in_)
+    np.testing.assert_allclose(explanation.scores, learner.scores(row), atol=1e-9)
+    np.testing.assert_allclose(explanation.rest, learner.intercept_, atol=1e-9)
+    assert learner.coef_.shape == (3, learner.features)
+    whole = learner.explain(frame)
+    assert whole.columns[0] == "text" and whole.rows == 200 and np.isnan(whole.rest).all()
+    assert explanation.frame().shape == (len(explanation.columns), 3) and "<table" in whole._repr_html_()
+    x, labels = stream(100, 4, 3)
+    arrays = Learner("ogd", features=4, classes=3)
+    arrays.run(x, labels)
+    np.testing.assert_allclose(x @ arrays.coef_.T + arrays.intercept_, arrays.scores(x), atol=1e-9)
+    one = arrays.explain(x[0])
+    order = [int(name) for name in one.columns]
+    np.testing.assert_allclose(one.contributions, (x[0] * arrays.coef_).T[order], atol=1e-9)
+    for name in ("auto", "folklore"):
+        other = Learner(name)
+        other.run(x, labels)
+        assert not hasattr(other, "coef_")
+        np.testing.assert_allclose(other.explain(x[3]).scores, other.scores(x[3]), atol=1e-9)
+
+
+def test_class_weights_are_weights():
+    x, y = stream(200, 3, 3)
+    ours, theirs = Learner("ogd", class_weight={0: 3.0}), Learner("ogd")
+    run, other = ours.run(x, y), theirs.run(x, y, np.where(y == 0, 3.0, 1.0))
+    np.testing.assert_array_equal(run.losses, other.losses)
+    frame, labels = tickets(100)
+    weighted = Learner("ogd", class_weight={"login": 2.0}).run(frame, labels)
+    np.testing.assert_array_equal(weighted.losses, Learner("ogd").run(frame, labels, 1.0 + (labels == "login")).losses)
+
+
+def test_a_bar_is_told_of_every_row(monkeypatch):
+    tqdm = pytest.importorskip("tqdm.auto")
+    told = []
+    monkeypatch.setattr(tqdm.tqdm, "update", lambda bar, rows: told.append(rows))
+    x, y = stream(300, 3, 3)
+    assert Learner().run(x, y, progress=True).rates["rounds"] == 300
+    assert told and sum(told) >= 300
+
