@@ -5,13 +5,17 @@
 and River, `noregret.coba` learners for coba. `evaluate` says what other policies would have earned on logged decisions.
 """
 
-from . import bandits, learners
+from typing import TYPE_CHECKING, Any
+
 from ._bandit import Bandit, Decision, DecisionLog
 from ._core import __version__, catalogue
 from ._evaluation import Estimate, Evaluation, evaluate, evaluate_arrays
 from ._explain import Explanation
 from ._learner import Learner
 from ._run import Run
+
+if TYPE_CHECKING:
+    from . import bandits, learners
 
 __all__ = [
     "Bandit",
@@ -29,3 +33,12 @@ __all__ = [
     "evaluate_arrays",
     "learners",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The modules of classes are made when they are first asked for: that takes a while."""
+    if name in ("bandits", "learners"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -507,7 +507,7 @@ class Learner(Model[_core.Learner]):
         tiles = [["rounds", f"{self.rounds}", ""], ["classes", f"{self.classes}", ""], ["features", f"{self.features}", ""]]
         for name, promise in (("certificate", self.certificate), ("regret bound", self.regret_bound)):
             with contextlib.suppress(ValueError):
-                tiles.append([name, f"{promise():.6g}", "nats"])
+                tiles.append([name, f"{promise():.6g}", f"trivial: {self.trivial_bound():.6g}"])
         shares = sorted(self.weights.items(), key=lambda share: -share[1])[:12]
         parts: list[dict[str, Any]] = [{"tiles": tiles}]
         if shares:
@@ -534,6 +534,16 @@ class Learner(Model[_core.Learner]):
         Raises ValueError, with the reason, if there is none.
         """
         return self._core.regret_bound()
+
+    def trivial_bound(self) -> float:
+        """What says nothing, to be held beside `certificate` and `regret_bound`: a forecaster of equal probabilities has no more regret
+        than the rounds times ln(classes), in nats, and nobody makes more mistakes than there are rounds.
+
+        Raises ValueError for a real-valued target, which has none.
+        """
+        if self._real:
+            raise ValueError("a real-valued target has no trivial bound")
+        return self.rounds * (float(np.log(self.classes)) if self.forecast == "probabilities" else 1.0)
 
     # Merging, and files
 
