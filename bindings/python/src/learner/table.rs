@@ -41,6 +41,10 @@ pub(super) const NAME: &str = "the table";
 pub(crate) struct Reading {
     label: Option<String>,
     categorical: Vec<String>,
+    numeric: Vec<String>,
+    text: Vec<String>,
+    time: Vec<String>,
+    drop: Vec<String>,
 }
 
 impl Reading {
@@ -51,6 +55,10 @@ impl Reading {
             header: Some(true),
             label: self.label.clone(),
             categorical: self.categorical.clone(),
+            numeric: self.numeric.clone(),
+            text: self.text.clone(),
+            time: self.time.clone(),
+            drop: self.drop.clone(),
             ..ReadOptions::default()
         }
     }
@@ -151,6 +159,7 @@ pub(crate) fn run_table<'py>(
         let mut examples = TableExamples { inside, weights, at: 0, signals: Signals::telling(progress) };
         let ran = run(&mut examples, inner.learner.as_mut(), &mut record.rounds, &options_of_run);
         inner.encoder = examples.inside.encoder;
+        inner.encoder.absent.clear();
         let notes = notes(examples.inside.reader.as_ref());
         examples.signals.into_result()?;
         let score = ran?;
@@ -229,6 +238,9 @@ fn role_name(role: CsvRole) -> &'static str {
     match role {
         CsvRole::Numeric => "numeric",
         CsvRole::Categorical => "categorical",
+        CsvRole::Text => "text",
+        CsvRole::Time => "time",
+        CsvRole::Drop => "drop",
         CsvRole::Label => "label",
         CsvRole::Weight => "weight",
     }
@@ -324,7 +336,7 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
     let encoder = Encoder {
         classes: if accepts.classes == Classes::Real { 0 } else { classes },
         labels,
-        scaler: Scaler::new(survey.scaling),
+        scaler: Scaler::of_table(survey.scaling, schema.numbers().unwrap_or(0) as usize),
         intercept: asked.intercept,
         sparse,
         columns: survey.columns,
@@ -333,6 +345,7 @@ fn made(asked: Asked, params: &Values, reader: &mut dyn Reader) -> Done<Learner>
         large_row: LargeRow::Warn,
         radius: learner.problem().radius.unwrap_or(f64::INFINITY),
         large_rows: 0,
+        absent: vec![],
     };
     Ok(Learner::new(learner, encoder, schema, RunFacts::default(), memory))
 }
