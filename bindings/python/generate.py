@@ -97,7 +97,7 @@ def stub(doc: str, base: str, kinds: Iterable[type[Any]]) -> str:
     body = "\n".join(line for name in sorted(named) for line in declared(named[name]))
     standard = [
         f"from {module} import {', '.join(used)}"
-        for module, words in [("collections.abc", ["Sequence"]), ("typing", ["Any", "Literal"])]
+        for module, words in [("collections.abc", ["Mapping", "Sequence"]), ("typing", ["Any", "Literal"])]
         if (used := [word for word in words if re.search(rf"\b{word}\b", body)])
     ]
     return "\n".join([HEADER + f'"""{doc}"""', "", *standard, "", base, "", f"__all__ = [\n{names}\n]", "", body, ""])

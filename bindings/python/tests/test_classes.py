@@ -7,7 +7,7 @@ import typing
 
 import pytest
 
-from noregret import _classes, learners
+from noregret import _classes, bandits, learners
 
 MODULES = {"noregret.learners": "numpy", "noregret.bandits": "numpy", "noregret.sklearn": "sklearn", "noregret.river": "river"}
 
@@ -38,8 +38,8 @@ def test_they_can_be_inherited_from():
 
     assert repr(Mine(3)) == "Mine(classes=2, features=3, rounds=0)"
     assert not hasattr(learners.Ogd(features=2, classes=2), "__dict__")
-    with pytest.raises(TypeError, match=r"Ogd.__init__\(\) missing a required argument: 'features'"):
-        learners.Ogd(classes=2)
+    with pytest.raises(TypeError, match=r"Banditron.__init__\(\) missing a required argument: 'features'"):
+        bandits.Banditron(classes=2)
 
 
 def test_what_a_value_must_be_is_a_type():

@@ -78,7 +78,7 @@ def test_texts_are_categories_and_none_is_missing():
     model = face.Ogd(scale="none")
     for _ in range(20):
         model.learn_one({"colour": "red", "size": None}, "stop")
-        model.learn_one({"colour": "green", "size": 1}, "go")
+        model.learn_one({"colour": "green", "size": 1, "weight": float("nan")}, "go")
     assert model.predict_one({"colour": "red"}) == "stop" and model.predict_one({"colour": "green"}) == "go"
     assert set(model._columns) == {"colour=red", "colour=green", "size"}
 
@@ -88,7 +88,6 @@ def test_bad_rows_change_nothing():
     model.learn_one({"a": 1.0, "b": 2.0}, "x")
     before = pickle.dumps(model)
     for x, error, sentence in [
-        ({"a": float("nan")}, ValueError, "feature 'a' has the value NaN; a finite number was needed"),
         ({"new": 1.0, "a": float("inf")}, ValueError, "feature 'a' has the value inf"),
         ({"new": [1]}, TypeError, r"feature 'new' is \[1\]; a number or a text was needed"),
         ({"a": 1e200}, ValueError, "values are too large"),

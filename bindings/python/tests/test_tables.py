@@ -57,7 +57,10 @@ def test_a_learner_of_arrays_is_the_command_lines(tmp_path):
         summary, theirs = command_line(frame, pandas.Series(y), tmp_path, "--learner", name)
         learner = Learner(name)
         run = learner.run(x[:150], y[:150])
-        np.testing.assert_array_equal([learner.predict_proba(row) for row in x[150:]], theirs)
+        # What look-ahead has prepared is not in a file, and makes a difference of a rounding.
+        np.testing.assert_allclose(learner.predict_proba(x[150:]), theirs, rtol=0, atol=1e-12)
+        saved = pickle.loads(pickle.dumps(learner))
+        np.testing.assert_array_equal([saved.predict_proba(row) for row in x[150:]], theirs)
         rates = {key: summary[key] for key in run.rates if key in summary}
         assert rates.keys() >= {"rounds", "error_rate"} and rates == {key: run.rates[key] for key in rates}
         assert learner.intercept and learner.labels == ["north", "south", "west"]
@@ -71,6 +74,8 @@ def test_a_learner_of_a_table_is_the_command_lines(tmp_path):
     learner = Learner()
     run = learner.run(frame[:half], y[:half])
     assert run.rates["error_rate"] == summary["error_rate"] < 0.5 and run.rates["log_loss"] == summary["log_loss"]
+    np.testing.assert_allclose(learner.predict_proba(frame[half:]), theirs, rtol=0, atol=1e-12)
+    learner = pickle.loads(pickle.dumps(learner))
     np.testing.assert_array_equal(learner.predict_proba(frame[half:]), theirs)
     assert set(learner.predict(frame[half:])) <= set(y)
     # Columns are told by their names, and a row alone is the same row.
@@ -114,11 +119,11 @@ def test_classifiers_of_scikit_learn_take_tables(tmp_path):
     half = len(frame) // 2
     _, theirs = command_line(frame, y, tmp_path)
     for model in (AutoClassifier(), make_pipeline(AutoClassifier())):
-        model.fit(frame[:half], y[:half])
+        model = pickle.loads(pickle.dumps(model.fit(frame[:half], y[:half])))
         np.testing.assert_array_equal(model.predict_proba(frame[half:]), theirs)
         assert model.score(frame[half:], y[half:]) > 0.5
     model = AutoClassifier().partial_fit(frame[:half], y[:half], classes=["billing", "login", "shipping"])
-    np.testing.assert_array_equal(model.predict_proba(frame[half:]), theirs)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(frame[half:]), theirs)
     assert list(model.feature_names_in_) == model.learner_.feature_names_in_
     assert pickle.loads(pickle.dumps(model)).predict(frame).tolist() == model.predict(frame).tolist()
     assert OnsClassifier().fit(frame, y).params_["norm"] < 3
@@ -136,6 +141,7 @@ def test_classifiers_of_river_take_tables(tmp_path):
     _, theirs = command_line(frame, y, tmp_path)
     model = river.Auto()
     model.learn_many(frame[:half], y[:half])
+    model = pickle.loads(pickle.dumps(model))
     table = model.predict_proba_many(frame[half:])
     np.testing.assert_array_equal(table.to_numpy(), theirs)
     assert list(table.columns) == ["billing", "login", "shipping"]
@@ -154,7 +160,7 @@ def test_what_cannot_be_learnt_from_names_the_column():
         Learner().run(pandas.DataFrame([[1, 2]], columns=["a", "a"]), [0])
     with pytest.raises(ValueError, match="y has 3 targets for 60 rows"):
         Learner().run(tickets(60)[0], ["a", "b", "c"])
-    with pytest.raises(ValueError, match="column \"amount\": inf"):
+    with pytest.raises(ValueError, match="column \"amount\": \"inf\" is not finite"):
         Learner().run(pandas.DataFrame({"amount": [1.0, np.inf, 2.0], "b": ["x", "y", "z"]}), [0, 1, 0])
     with pytest.raises(ValueError, match="there is no column 'quue'; the columns are 'created'"):
         Learner().run(tickets(60)[0], "quue")
@@ -209,7 +215,7 @@ def test_labels_that_are_new_are_taken_in():
     assert learner.labels == ["a", "b", "c"] and learner.predict_proba(x).shape == (200, 3)
     learner.learn_one(x[0], "d")
     assert learner.labels[-1] == "d"
-    with pytest.raises(ValueError, match="'c' is none of the 2 known classes"):
+    with pytest.raises(ValueError, match="the label \"c\" is none of the 2 known classes"):
         Learner(labels=["a", "b"]).run(x, names)
 
 
@@ -220,7 +226,7 @@ def test_a_learner_that_has_seen_nothing():
     for ask in (lambda: learner.predict([1.0]), lambda: learner.classes):
         with pytest.raises(RuntimeError, match="has seen none yet"):
             ask()
-    with pytest.raises(ValueError, match="no learner is called"):
+    with pytest.raises(ValueError, match="there is no learner 'folklor'"):
         Learner("folklor")
     with pytest.raises(TypeError, match="nrm"):
         Learner("folklore", nrm=3)
@@ -287,7 +293,7 @@ def test_contributions_of_a_linear_learner_add_up():
     np.testing.assert_allclose(explanation.rest, learner.intercept_, atol=1e-9)
     assert learner.coef_.shape == (3, learner.features)
     whole = learner.explain(frame)
-    assert whole.columns[0] == "text" and whole.rows == 200 and np.isnan(whole.rest).all()
+    assert {"text", "amount"} >= set(whole.columns[:2]) and whole.rows == 200 and np.isnan(whole.rest).all()
     assert explanation.frame().shape == (len(explanation.columns), 3) and "<table" in whole._repr_html_()
     x, labels = stream(100, 4, 3)
     arrays = Learner("ogd", features=4, classes=3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Iterable, Sequence  # noqa: F401, whoever evaluates the annotations of a class finds them here
+from collections.abc import Iterable, Mapping, Sequence  # noqa: F401, whoever evaluates the annotations of a class finds them here
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal  # noqa: F401
 

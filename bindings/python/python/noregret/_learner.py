@@ -490,7 +490,7 @@ class Learner(Model[_core.Learner]):
         >>> rows = [{"colour": "red", "size": 1.0}, {"colour": "blue", "size": 1.5}] * 50
         >>> learner = Learner("ogd")
         >>> run = learner.run(rows, ["stop", "go"] * 50)
-        >>> learner.explain({"colour": "red", "size": 1.2}).columns[0]
+        >>> learner.explain({"colour": "red", "size": 1.25}).columns[0]
         'colour'
         """
         outputs = None if self._real else self._labels_out()
@@ -640,13 +640,18 @@ class Learner(Model[_core.Learner]):
 
     def _by_name(self, array: Any) -> bool:
         """Whether these labels are names."""
-        return array.dtype.kind not in "iuf" or any(_is_whole(name) for name in self._names())
+        if array.dtype.kind not in "iuf":
+            return True
+        numbers = any(not isinstance(value, str) for value in (self._values or {}).values())
+        return numbers or any(_is_whole(name) for name in self._names())
 
     def _target(self, y: Any) -> Any:
         if self._real:
             return float(y)
         if isinstance(y, list | tuple | np.ndarray) and np.ndim(y) == 1:
             return np.ascontiguousarray(_arrays.numbers(y, "y"), dtype=np.float64)
+        if y is None:
+            raise TypeError("y is None; a label was needed")
         if isinstance(y, int) and self._labels_out() is None:
             return y
         return int(self._targets([y])[0])

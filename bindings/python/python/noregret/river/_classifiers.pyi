@@ -18,7 +18,7 @@ class Aioli(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
-        improper_weight: float | None = None, scale: str = "standard", intercept: bool = True,
+        improper_weight: float | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class Auto(WeightedClassifier):
@@ -27,7 +27,7 @@ class Auto(WeightedClassifier):
     members: str | None
     def __init__(
         self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
-        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
         memory: int = 8192,
     ) -> None: ...
 class Folklore(WeightedClassifier):
@@ -38,7 +38,7 @@ class Folklore(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
-        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
         memory: int = 8192,
     ) -> None: ...
 class FolkloreDiag(WeightedClassifier):
@@ -47,7 +47,7 @@ class FolkloreDiag(WeightedClassifier):
     curvature: float | Literal["safe", "tight", "paper"] | None
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
-        curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "standard",
+        curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "auto",
         intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class Gaf(WeightedClassifier):
@@ -59,7 +59,7 @@ class Gaf(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | None = None, smoothing: float | None = None, samples: int | None = None,
-        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
         memory: int = 8192,
     ) -> None: ...
 class GaptronHinge(Classifier):
@@ -68,8 +68,8 @@ class GaptronHinge(Classifier):
     norm: float | None
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
-        norm: float | None = None, scale: str = "standard", intercept: bool = True,
-        radius: float | None = None, seed: int = 0, memory: int = 8192,
+        norm: float | None = None, scale: str = "auto", intercept: bool = True, radius: float | None = None,
+        seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class GaptronLogistic(Classifier):
     rate: float | None
@@ -77,8 +77,8 @@ class GaptronLogistic(Classifier):
     norm: float | None
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
-        norm: float | None = None, scale: str = "standard", intercept: bool = True,
-        radius: float | None = None, seed: int = 0, memory: int = 8192,
+        norm: float | None = None, scale: str = "auto", intercept: bool = True, radius: float | None = None,
+        seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class GaptronSmooth(Classifier):
     rate: float | None
@@ -86,8 +86,8 @@ class GaptronSmooth(Classifier):
     norm: float | None
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
-        norm: float | None = None, scale: str = "standard", intercept: bool = True,
-        radius: float | None = None, seed: int = 0, memory: int = 8192,
+        norm: float | None = None, scale: str = "auto", intercept: bool = True, radius: float | None = None,
+        seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class Ogd(WeightedClassifier):
     norm: float | None
@@ -97,8 +97,8 @@ class Ogd(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None,
         schedule: Literal["sqrt", "constant"] | None = None,
-        ball: Literal["frobenius", "rows", "none"] | None = None, scale: str = "standard",
-        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+        ball: Literal["frobenius", "rows", "none"] | None = None, scale: str = "auto", intercept: bool = True,
+        radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class Ons(WeightedClassifier):
     norm: float | None
@@ -107,7 +107,7 @@ class Ons(WeightedClassifier):
     projection: bool | None
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
-        projection: bool | None = None, scale: str = "standard", intercept: bool = True,
+        projection: bool | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class OnsDiag(WeightedClassifier):
@@ -117,27 +117,25 @@ class OnsDiag(WeightedClassifier):
     projection: bool | None
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
-        projection: bool | None = None, scale: str = "standard", intercept: bool = True,
+        projection: bool | None = None, scale: str = "auto", intercept: bool = True,
         radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class Perceptron(Classifier):
     def __init__(
-        self, *, scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
+        self, *, scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
         memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptron(Classifier):
     regularization: float | None
     margin_updates: bool | None
     def __init__(
-        self, *, regularization: float | None = None, margin_updates: bool | None = None,
-        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        memory: int = 8192,
+        self, *, regularization: float | None = None, margin_updates: bool | None = None, scale: str = "auto",
+        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronDiag(Classifier):
     regularization: float | None
     margin_updates: bool | None
     def __init__(
-        self, *, regularization: float | None = None, margin_updates: bool | None = None,
-        scale: str = "standard", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        memory: int = 8192,
+        self, *, regularization: float | None = None, margin_updates: bool | None = None, scale: str = "auto",
+        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
     ) -> None: ...

@@ -22,7 +22,8 @@ class AdaboostOlmClassifier(Classifier):
         self, *, weak: str | None = None, copies: int | None = None,
         play: Literal["hedge", "best", "last", "mixture", "vote"] | None = None,
         candidates: str | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, memory: int = 8192, **nested: Any,
+        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192, **nested: Any,
     ) -> None: ...
 class AioliClassifier(WeightedClassifier):
     norm: float | None
@@ -33,7 +34,8 @@ class AioliClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class AutoClassifier(WeightedClassifier):
     budget: float | None
@@ -42,7 +44,8 @@ class AutoClassifier(WeightedClassifier):
     def __init__(
         self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
         passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        random_state: Any = 0, memory: int = 8192,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreClassifier(WeightedClassifier):
     norm: float | None
@@ -53,7 +56,8 @@ class FolkloreClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
         passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        random_state: Any = 0, memory: int = 8192,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -63,13 +67,15 @@ class FolkloreDiagClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
+        text: Any = None, categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None,
         memory: int = 8192,
     ) -> None: ...
 class FtrlClassifier(WeightedClassifier):
     regularization: float | None
     def __init__(
         self, *, regularization: float | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GafClassifier(WeightedClassifier):
     norm: float | None
@@ -81,7 +87,8 @@ class GafClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | None = None, smoothing: float | None = None, samples: int | None = None,
         passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        random_state: Any = 0, memory: int = 8192,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronHingeClassifier(Classifier):
     rate: float | None
@@ -90,7 +97,8 @@ class GaptronHingeClassifier(Classifier):
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronLogisticClassifier(Classifier):
     rate: float | None
@@ -99,7 +107,8 @@ class GaptronLogisticClassifier(Classifier):
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronSmoothClassifier(Classifier):
     rate: float | None
@@ -108,7 +117,8 @@ class GaptronSmoothClassifier(Classifier):
     def __init__(
         self, *, rate: float | None = None, exploration: float | Literal["adaptive"] | None = None,
         norm: float | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class KernelAioliClassifier(WeightedClassifier):
     kernel: Literal["linear", "polynomial", "rbf"] | None
@@ -127,6 +137,7 @@ class KernelAioliClassifier(WeightedClassifier):
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, max_rounds: int | None = None, passes: int = 1,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
+        text: Any = None, categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None,
         memory: int = 8192,
     ) -> None: ...
 class OgdClassifier(WeightedClassifier):
@@ -138,7 +149,8 @@ class OgdClassifier(WeightedClassifier):
         self, *, norm: float | None = None, rate: float | None = None,
         schedule: Literal["sqrt", "constant"] | None = None,
         ball: Literal["frobenius", "rows", "none"] | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsClassifier(WeightedClassifier):
     norm: float | None
@@ -148,7 +160,8 @@ class OnsClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -158,12 +171,14 @@ class OnsDiagClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class PerceptronClassifier(Classifier):
     def __init__(
         self, *, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronClassifier(Classifier):
     regularization: float | None
@@ -171,6 +186,7 @@ class SecondOrderPerceptronClassifier(Classifier):
     def __init__(
         self, *, regularization: float | None = None, margin_updates: bool | None = None, passes: int = 1,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
+        text: Any = None, categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None,
         memory: int = 8192,
     ) -> None: ...
 class SecondOrderPerceptronDiagClassifier(Classifier):
@@ -179,5 +195,6 @@ class SecondOrderPerceptronDiagClassifier(Classifier):
     def __init__(
         self, *, regularization: float | None = None, margin_updates: bool | None = None, passes: int = 1,
         scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
+        text: Any = None, categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None,
         memory: int = 8192,
     ) -> None: ...
