@@ -21,6 +21,9 @@ use crate::error::Done;
 /// Names of the features of a row that are not zero, their contributions of shape (features, classes), and the row's scores.
 type Explained<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
+/// Weights and what is left without any feature.
+type Linear<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// Contributions to the scores of one row.
 #[pyfunction]
 pub(crate) fn explain_row<'py>(
@@ -61,11 +64,7 @@ pub(crate) fn explain_table<'py>(
 /// The weights of a linear learner, of shape (classes, features), and its scores without any feature; None for a learner that is
 /// not linear. They are about features as the learner sees them: scaled, without the intercept, which is among the latter.
 #[pyfunction]
-#[expect(clippy::type_complexity, reason = "two arrays")]
-pub(crate) fn linear<'py>(
-    py: Python<'py>,
-    learner: &Learner,
-) -> PyResult<Option<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)>> {
+pub(crate) fn linear<'py>(py: Python<'py>, learner: &Learner) -> PyResult<Option<Linear<'py>>> {
     let found = learner.inner.read(py, |inner| {
         let features = inner.learner.problem().features;
         let shift = usize::from(inner.encoder.intercept);

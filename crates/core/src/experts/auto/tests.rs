@@ -229,31 +229,3 @@ fn bad_members_are_refused() {
     let error = AutoParams::from_values("auto", &values).expect_err("no such member").to_string();
     assert!(error.starts_with("members = labels+everything: must be words as labels, pairs, "), "{error}");
 }
-
-/// Members that were chosen for three features are not kept for three thousand, as words bring them one by one; the diagonal
-/// learners that join instead learn what there is to be learnt.
-#[test]
-fn members_are_reconsidered_when_features_come() {
-    let mut auto = Auto::new(AutoParams::default(), Problem::new(2, 3).with_sparse(true), 0).expect("it is made");
-    assert!(auto.roster.active().any(|(word, _)| word.name() == "products"));
-    let (mut at, mut late_loss) = (auto.prediction(), 0.0);
-    for t in 0..400_u32 {
-        let class = t % 2;
-        let features = 3 + 8 * t as usize;
-        assert!(auto.grow(2, features.max(auto.problem.features)));
-        // A word that tells the class, and one that comes once.
-        let (indices, values) = ([class, 2 + 8 * t], [1.0, 1.0]);
-        let x = Features::Sparse { indices: &indices, values: &values };
-        auto.predict(x, &mut at);
-        let y = Target::class(class);
-        if t >= 300 {
-            late_loss += y.log_loss(&at.probabilities);
-        }
-        auto.update(x, y, &at);
-        let (work, most) = (auto.roster.work(), TRIAL * auto.limit);
-        assert!(work <= most, "{work} multiply-adds with {features} features; {most} are allowed");
-    }
-    assert!(auto.roster.active().all(|(word, _)| !word.is_family()), "{:?}", auto.roster.words);
-    assert!(auto.roster.active().any(|(word, _)| word.name() == "diagonals"));
-    assert!(late_loss / 100.0 < 0.1, "{late_loss}");
-}
