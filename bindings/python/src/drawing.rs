@@ -53,9 +53,12 @@ pub(crate) fn page(
                 Part::List(items) => page.list(&items),
                 Part::Table { header, rows } => page.table(&header, &rows),
                 Part::Chart { title, caption, x, y, lines } => {
-                    let lines =
-                        lines.into_iter().map(|(name, points)| Line { name, points, ..Line::default() }).collect();
-                    let chart = Chart { title: title.clone(), x_label: x, y_label: y, lines, ..Chart::default() };
+                    let lines = lines
+                        .into_iter()
+                        .map(|(name, points)| Line { name, points, ..Line::default() })
+                        .collect();
+                    let chart =
+                        Chart { title: title.clone(), x_label: x, y_label: y, lines, ..Chart::default() };
                     let (chart, _) = focus(chart);
                     page.figure(&title, &inline(&chart, &title), &caption);
                 }

@@ -83,7 +83,8 @@ pub(crate) fn linear<'py>(py: Python<'py>, learner: &Learner) -> PyResult<Option
             row[feature] = 0.0;
         }
         // A row in which everything is at once tells linear learners from the others.
-        let probe = |feature: usize| (1.0 + feature as f64).recip() * if feature % 2 == 0 { 1.0 } else { -0.5 };
+        let probe =
+            |feature: usize| (1.0 + feature as f64).recip() * if feature % 2 == 0 { 1.0 } else { -0.5 };
         (shift..features).for_each(|feature| row[feature] = probe(feature));
         let linear = scores(&row).iter().enumerate().all(|(class, score)| {
             let parts = (shift..features).map(|at| weights[(at - shift) * base.len() + class] * probe(at));
@@ -133,7 +134,8 @@ impl Inner {
                 }
             }
             Features::Sparse { indices, values } => {
-                for (place, &feature) in indices.iter().enumerate().filter(|(_, feature)| **feature >= shift) {
+                for (place, &feature) in indices.iter().enumerate().filter(|(_, feature)| **feature >= shift)
+                {
                     let indices = [&indices[..place], &indices[place + 1..]].concat();
                     let values = [&values[..place], &values[place + 1..]].concat();
                     without(feature, Features::Sparse { indices: &indices, values: &values });

@@ -214,7 +214,8 @@ pub(crate) fn classes_of(
 ) -> PyResult<Vec<i64>> {
     Ok(learner.inner.write(py, |inner| -> Done<Vec<i64>> {
         learner.take_in(inner, &names, grows)?;
-        let class = |name: &String| inner.encoder.labels.find(&canonical(name)).map(|label| label.index() as i64);
+        let class =
+            |name: &String| inner.encoder.labels.find(&canonical(name)).map(|label| label.index() as i64);
         Ok(names.iter().map(|name| class(name).expect("taken in above")).collect())
     })??)
 }

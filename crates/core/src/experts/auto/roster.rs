@@ -347,7 +347,8 @@ impl Roster {
             let counts = matches!(word, Description::Labels | Description::Pairs);
             let in_time = word.work(&self.problem) <= budget;
             let in_memory = word.numbers(&self.problem) <= limits.numbers;
-            let may_leave = word.is_family() || word == Description::Trees || (counts && at > 0 && !in_memory);
+            let may_leave =
+                word.is_family() || word == Description::Trees || (counts && at > 0 && !in_memory);
             if may_leave && !(in_memory && (counts || in_time)) && self.members[at].is_some() {
                 self.leave(at);
             }
