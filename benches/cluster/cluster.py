@@ -1,9 +1,9 @@
 """What sharded learning costs and what it is worth: measures it on Ray and writes results/cluster.md with its pictures.
 
     pip install 'noregret[ray]' matplotlib
-    python3 benches/cluster/cluster.py all [--data ../shared/data] [--keys 1000000] [--quick]
+    python3 benches/cluster/cluster.py all [--data ../shared/data] [--keys 1000000] [--rows 60000] [--quick]
 
-Parts (`sums`, `scaling`, `keyed`, `quality`) may be run alone; each keeps its numbers in results/cluster/PART.json, and
+Parts (`sums`, `scaling`, `keyed`, `quality`, `period`) may be run alone; each keeps its numbers in results/cluster/PART.json, and
 the page is written of whatever parts there are.
 """
 
@@ -14,7 +14,6 @@ import gzip
 import json
 import math
 import os
-import resource
 import shutil
 import statistics
 import tempfile
@@ -102,6 +101,19 @@ def scaling(args) -> None:
     keep("scaling", {"learning": learning, "adding": adding, "walls": walls, "rows": len(y), "cores": os.cpu_count()})
 
 
+def actors_mib() -> list[float]:
+    """The most memory that every actor of this machine has taken, in MiB, as Linux counts it."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cmdline").read_bytes().startswith(b"ray::Partitions"):
+                lines = (process / "status").read_text().splitlines()
+                found += [int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")]
+        except OSError:
+            pass  # It has ended meanwhile.
+    return found
+
+
 def keyed(args) -> None:
     """A learner for every key: throughput, memory, restart."""
     from noregret.ray import KeyedLearners
@@ -114,7 +126,8 @@ def keyed(args) -> None:
     try:
         store = KeyedLearners(folder, "ogd", actors=2, in_memory=20_000, cores=0.5, **facts)
         begin, rows = time.perf_counter(), 0
-        for at in range(0, 2 * keys, batch):
+        # Every key once, and a fifth of them again: those have to be fetched from the store.
+        for at in range(0, keys + keys // 5, batch):
             names = [f"key {(at + one) % keys}" for one in range(batch)]
             x = rng.standard_normal((batch, 20))
             store.learn(names, x, rng.integers(5, size=batch))
@@ -123,6 +136,7 @@ def keyed(args) -> None:
         begin = time.perf_counter()
         store.checkpoint()
         checkpoint = time.perf_counter() - begin
+        peaks = actors_mib()
         store.close()
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
         begin = time.perf_counter()
@@ -135,7 +149,7 @@ def keyed(args) -> None:
         shutil.rmtree(folder)
     keep("keyed", {
         "keys": count, "rows": rows, "seconds": seconds, "checkpoint": checkpoint, "restart": restart, "bytes": size,
-        "peak_mib": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
+        "actors_mib": peaks,
     })
 
 
@@ -144,7 +158,7 @@ def quality(args) -> None:
     from noregret import Learner
     from noregret.ray import fit
 
-    rows = 4_000 if args.quick else 60_000
+    rows = 4_000 if args.quick else args.rows
     streams = {"softmax": softmax_stream(rows)}
     for name, file in [("covtype", "covtype.scale01.libsvm.gz"), ("kdd99", "kdd99_10pct.libsvm.gz")]:
         path = args.data / file
@@ -154,6 +168,7 @@ def quality(args) -> None:
         else:
             print(f"skipped: {path} is absent")
     found = {}
+    keep("quality", found)
     for name, (x, y) in streams.items():
         lines = []
         for shards in (1, 2, 4, 8, 16, 32, 64):
@@ -168,8 +183,34 @@ def quality(args) -> None:
         for learner in ("ogd", "auto"):
             one = Learner(learner, features=x.shape[1], labels=names, scale="standard", intercept=True)
             alone[learner] = one.run(x, [str(label) for label in y]).rates
-        found[name] = {"rows": len(y), "features": x.shape[1], "folklore": lines, "alone": alone}
-    keep("quality", found)
+        found[name] = {"rows": len(y), "features": x.shape[1], "classes": len(names), "folklore": lines, "alone": alone}
+        keep("quality", found)
+
+
+def period(args) -> None:
+    """What rounds of "learn, merge, broadcast" cost and are worth, over their length, on eight shards."""
+    from noregret.ray import fit
+
+    shards, rows = 8, 4_000 if args.quick else args.rows
+    streams = {"softmax": softmax_stream(rows, 20, 5)}
+    path = args.data / "covtype.scale01.libsvm.gz"
+    if path.exists():
+        x, y = libsvm(path, rows)
+        streams["covtype"] = (x[:, np.any(x != 0, axis=0)], y)
+    found = {}
+    for name, (x, y) in streams.items():
+        fit((x, y), "folklore", shards)  # The processes are started.
+        lines = []
+        longest = -(-len(y) // shards)
+        for merges in (1, 2, 4, 8, 16, 32, 64):
+            length = -(-longest // merges)
+            begin = time.perf_counter()
+            fitted = fit((x, y), "folklore", shards, period=None if merges == 1 else length)
+            seconds = time.perf_counter() - begin
+            lines.append({"merges": merges, "period": length, "seconds": seconds, **fitted.rates})
+            print(name, lines[-1], flush=True)
+        found[name] = {"rows": len(y), "features": x.shape[1], "classes": len(np.unique(y)), "shards": shards, "lines": lines}
+    keep("period", found)
 
 
 def model_seconds(shards: float, rows: float, side: float, constants: dict) -> float:
@@ -236,6 +277,22 @@ def pictures() -> list[str]:
         rows[0][0].legend(frameon=False, fontsize="small")
         figure.savefig(OUT / "quality.svg", metadata={"Date": None})
         made.append("quality.svg")
+    if (OUT / "period.json").exists():
+        found = json.loads((OUT / "period.json").read_text())
+        figure, (loss, cost) = plt.subplots(1, 2, figsize=(8.4, 3.8), layout="constrained")
+        for name, one in found.items():
+            merges = [line["merges"] for line in one["lines"]]
+            loss.plot(merges, [line["log_loss"] for line in one["lines"]], marker=".", label=name)
+            cost.plot(merges, [line["seconds"] for line in one["lines"]], marker=".", label=name)
+        for axes, what in ((loss, "log-loss, test-then-train"), (cost, "seconds")):
+            axes.set_xscale("log", base=2)
+            axes.set_xlabel("merges")
+            axes.set_ylabel(what)
+        loss.set_ylim(bottom=0)
+        cost.set_ylim(bottom=0)
+        loss.legend(frameon=False)
+        figure.savefig(OUT / "period.svg", metadata={"Date": None})
+        made.append("period.svg")
     return made
 
 
@@ -279,12 +336,13 @@ def page() -> None:
         ]
     if "keyed" in parts:
         one = parts["keyed"]
+        machine = "`python3 benches/cluster/cluster.py keyed`, at the lowest priority of a machine with other work."
         text += [
             "## A learner for every key\n",
             f"{one['keys']:,} keys, 20 columns, 5 classes, `ogd`, two actors with 20,000 learners in memory each, every batch committed",
             f"before it is answered: {one['rows'] / one['seconds']:,.0f} rows a second, {one['bytes'] / one['keys']:.0f} bytes a key on disk;",
-            f"checkpoint {one['checkpoint']:.1f} s; opened again with one actor and 1,000 predictions in {one['restart']:.1f} s; peak memory of a process "
-            f"{one['peak_mib']:.0f} MiB.\n",
+            f"checkpoint {one['checkpoint']:.1f} s; opened again with one actor and 1,000 predictions in {one['restart']:.1f} s; peak memory of an actor "
+            f"{max(one['actors_mib'], default=float('nan')):.0f} MiB, interpreter and Ray included. {machine}\n",
         ]
     if "quality" in parts:
         text += [
@@ -302,18 +360,34 @@ def page() -> None:
             alone = ", ".join(f"`{learner}` {rates['log_loss']:.4f}" for learner, rates in one["alone"].items())
             text.append(f"\nOn one stream: {alone}.\n")
         text.append("![Log-loss over the number of shards](cluster/quality.svg)\n")
+    if parts.get("period"):
+        text += [
+            "## What the period costs\n",
+            "`python3 benches/cluster/cluster.py period`. Shards learn, statistics are added up, all go on from the sum: the more",
+            "often, the closer to one stream, and the more is waited for. Eight shards; the first row has one merge, at the end.\n",
+        ]
+        for name, one in parts["period"].items():
+            text += [
+                f"### {name}: {one['rows']:,} rows, {one['features']} columns, {one['classes']} classes\n",
+                "| merges | rows a shard between them | log-loss | seconds |",
+                "|---:|---:|---:|---:|",
+                *(f"| {line['merges']} | {line['period']} | {line['log_loss']:.4f} | {line['seconds']:.1f} |" for line in one["lines"]),
+                "",
+            ]
+        text.append("![Log-loss and seconds over the number of merges](cluster/period.svg)\n")
     (ROOT / "results" / "cluster.md").write_text("\n".join(text))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["all", "sums", "scaling", "keyed", "quality", "page"])
+    parser.add_argument("part", choices=["all", "sums", "scaling", "keyed", "quality", "period", "page"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--keys", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=60_000, help="quality, period: rows of a stream (default: 60000)")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
     os.environ.setdefault("RAY_worker_niceness", "0")
-    parts = {"sums": sums, "scaling": scaling, "keyed": keyed, "quality": quality}
+    parts = {"sums": sums, "scaling": scaling, "keyed": keyed, "quality": quality, "period": period}
     for name, part in parts.items():
         if args.part in ("all", name):
             part(args)

@@ -1,13 +1,16 @@
 """noregret and its rivals on the same rows: `python3 benches/rivals/rivals.py TABLE [--data FOLDER]`.
 
     quality   progressive log-loss and error, the best of each rival's grid, chosen after the fact
+    forests   of the same page: River's forests as far as they end within an hour, beside `auto`
+    pipes     of the same page: `auto` through a pipe, without a first pass
+    unseen    of the same page: streams that `auto` was not designed on
     auto      `auto` by itself: calibration, leaders, and log-loss over its budgets
     bandit    error with right-or-wrong feedback only, beside `vw --cbify` best of a grid
     speed     ratios of running time, medians of interleaved repetitions; builds and installs a release wheel of the Python
               package first
 
 The first run makes an environment of its own under target/rivals and installs requirements.txt there. Tables go to
-results/rivals-TABLE.md; what was run once is remembered in target/rivals/runs.jsonl (delete it to run again).
+results/rivals-TABLE.md; NOREGRET_PROGRAM names another program than target/dist/noregret; what was run once is remembered in target/rivals/runs.jsonl (delete it to run again).
 """
 
 import argparse
@@ -46,7 +49,7 @@ def main():
         os.execve(python, [python, __file__, *sys.argv[1:]], clean)
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["quality", "auto", "bandit", "speed"])
+    parser.add_argument("table", choices=["quality", "forests", "pipes", "unseen", "auto", "bandit", "speed"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the real data sets")
     parser.add_argument("--streams", help="only these streams, by name, with commas")
     parser.add_argument("--rivals", help="only these contestants, by name, with commas")
@@ -56,9 +59,11 @@ def main():
     options = parser.parse_args()
 
     import auto_page
+    import sections
     import tables
 
-    getattr(auto_page if options.table == "auto" else tables, options.table)(options)
+    home = {"auto": auto_page, "forests": sections, "pipes": sections, "unseen": sections}.get(options.table, tables)
+    getattr(home, options.table)(options)
 
 
 if __name__ == "__main__":

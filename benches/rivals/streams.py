@@ -1,6 +1,7 @@
 """The streams, each as one LIBSVM file and the same rows as VW text, so that every contestant reads the same numbers."""
 
 import gzip
+import subprocess
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_digits, load_svmlight_file
 
-from places import WORK
+from places import NOREGRET, WORK
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,23 @@ MADE = ("digits", "segments", "segments-scaled", "softmax", "covtype-shuffled")
 NAMES = ("digits", "segments", "segments-scaled", "softmax", "vehicle", "segment", "satimage", "usps", "pendigits",
          "mnist_t10k", "letter", "reuters4", "electricity", "shuttle", "covtype", "covtype-shuffled", "kdd99")
 
+GENERATED = {
+    "random-rbf": "random-rbf --set classes=5 --set drift=0",
+    "random-rbf, drift": "random-rbf --set classes=5 --set drift=0.001",
+    "hyperplane": "hyperplane --set drift=0.001",
+    "sea": "sea",
+    "led": "led",
+    "led, drift": "led --set drift=3",
+    "agrawal": "agrawal --set drift=4",
+    "random-tree": "random-tree --set classes=4",
+    "waveform": "waveform",
+    "stagger": "stagger",
+    "chessboard": "chessboard",
+    "synnonsep": "synnonsep",
+}
+"""Streams of `noregret generate`, which no default was chosen with."""
+GENERATED_ROWS = 10_000
+
 
 def stream(name, data):
     """The stream of that name, or None where its data set is not there."""
@@ -61,7 +79,10 @@ def stream(name, data):
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
-        if name in MADE:
+        if name in GENERATED:
+            rows = ["--rows", str(GENERATED_ROWS), "--seed", "1", "--format", "libsvm", "-o", str(part)]
+            subprocess.run([NOREGRET, "generate", *GENERATED[name].split(), *rows], check=True)
+        elif name in MADE:
             made = MAKE[name](data)
             if made is None:
                 return None

@@ -91,7 +91,7 @@ def full_matrix_flops(on):
 
 def quality(options):
     """Log-loss and error of `auto` and `folklore`, untuned, beside the best of each rival's grid."""
-    ours = {"auto": "", "auto by pipe": "-|", "folklore": "--learner folklore"}
+    ours = {"auto": "", "folklore": "--learner folklore"}
     rivals = options.rivals.split(",") if options.rivals else [*ours, *RIVALS]
     lines, picks, order = [], [], []
     for on in chosen(options):
@@ -136,7 +136,7 @@ Written by `python3 benches/rivals/rivals.py quality`. Every row of a stream is 
 order; scikit-learn alone predicts and learns in blocks of 16 or 64 rows on streams of more than 3,000 (the last number of its
 settings), which it needs for its speed. Each cell: mean log-loss (nats) / error rate / rows a second. `auto` and `folklore` are
 `noregret run FILE` without options (`--learner folklore`), reading text: a first pass over the file finds classes, columns and the number of rows,
-which the rivals are told; `auto by pipe` is told classes and columns, and makes no first pass. For the rivals the setting of the lowest log-loss was
+which the rivals are told. For the rivals the setting of the lowest log-loss was
 chosen after the fact from a grid, and where they give a label no probability, the better of a floor of 1e-15 and a thousandth of
 uniform mixed in was counted. "Not run": left out because it takes long; below, how many settings of a grid were run. The
 lowest log-loss of a row is bold. Rows a second of processor time: of the whole process for noregret and VW (text included), of the

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -305,8 +306,10 @@ def test_dask(tmp_path):
         engine_works(DaskEngine(client), tmp_path)
 
 
-def test_spark(tmp_path):
+def test_spark(tmp_path, monkeypatch):
     sql = pytest.importorskip("pyspark.sql")
+    # Its workers are else whatever is called python3.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     from noregret.cluster.spark import SparkEngine
 
     builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import needs_the_command_line, stream
+from conftest import needs_the_command_line, noregret, stream
 
 os.environ.setdefault("RAY_worker_niceness", "0")
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'noregret[ray]'")
@@ -116,6 +116,7 @@ def test_keyed_learners_lose_nothing_that_was_answered(cluster, tmp_path):
     keyed.close()
 
 
+@needs_the_command_line
 def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
     from ray import serve
 
@@ -140,6 +141,13 @@ def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
         assert handle.rounds.remote().result() == bandit.rounds == 60
     finally:
         serve.shutdown()
+    # Decision logs like any other: of the first replica, and of the second, which went on from the model beside its log.
+    first, second = tmp_path / "decisions.0.ndjson", tmp_path / "decisions.1.ndjson"
+    assert Bandit.replay(second, second.with_suffix(".model")).rounds == 60
+    for log, options in ((first, []), (second, ["--load", str(second.with_suffix(".model"))])):
+        assert noregret("replay", log, "--json", *options)[0]["answered"] == 30
+        estimated = noregret("evaluate", log, "--policy", "uniform", "--reward-learner", "none", "--json")
+        assert estimated[-1]["decisions"] == 30
 
 
 def answer(call):

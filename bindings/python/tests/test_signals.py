@@ -75,3 +75,52 @@ def test_after_an_interrupt_whole_rounds_are_learnt(kind, name):
 def test_a_handler_that_uses_the_learner_is_told_so():
     out = interrupted(HANDLED)
     assert out.startswith("40000 the learner is in the middle of a run, and cannot be used by the handler of a signal")
+
+
+COMMAND_LINE = """
+    import os, signal, sys, tempfile, threading
+    from noregret._core import main
+
+    os.chdir(tempfile.mkdtemp())
+    with open("few.svm", "w") as file:
+        file.writelines(f"{at % 3} 1:{at % 5} 2:{at % 7}\\n" for at in range(50))
+    with open("many.svm", "w") as file:
+        file.writelines(f"{at % 3} " + " ".join(f"{j}:{(at * j) % 11 - 5}" for j in range(1, 60)) + "\\n" for at in range(30_000))
+    few = ["noregret", "run", "few.svm", "--quiet", "--learner", "ogd"]
+    many = ["noregret", "run", "many.svm", "--quiet", "--learner", "folklore", "--save", "m"]
+    caught = 0
+
+    def one():
+        global caught
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000):
+                pass
+        except KeyboardInterrupt:
+            caught += 1
+
+    # A signal after a command is the process's own, however many commands there were.
+    for _ in range(3):
+        assert main(few) == 0
+        one()
+        one()
+    # A signal during a command ends it, and no later one.
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        assert main(many) == 130
+        for _ in range(1000):
+            pass
+    except KeyboardInterrupt:
+        caught += 1
+    assert os.path.exists("m")
+    assert main(few) == 0
+    print(caught, flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    print("still there")
+"""
+
+
+def test_commands_in_this_process_leave_the_signals_as_they_were():
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(COMMAND_LINE)], capture_output=True, text=True, timeout=120)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("7", -signal.SIGTERM), done.stderr

@@ -49,7 +49,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             return code;
         }
     };
-    match files::check(&cli.command).and_then(|()| execute(&cli.command)) {
+    let done = files::check(&cli.command).and_then(|()| execute(&cli.command));
+    interrupt::stop_listening();
+    match done {
         Ok(()) => 0,
         Err(failure) => {
             if failure.exit_code() != 0 {

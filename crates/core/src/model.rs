@@ -118,12 +118,12 @@ impl Archive {
         archive.set_text("problem", serde_json::to_string(problem).expect("plain numbers"));
         for tensor in state.tensors() {
             let numbers = match tensor.slot {
-                Slot::Real { shape, data } => Numbers { shape, data: Data::Real(data.to_vec()) },
+                Slot::Real { shape, data } => Numbers { shape, data: Data::of(data) },
                 Slot::Symmetric { side, data } => {
                     let lower = (0..side).flat_map(|i| data[i * side..][..=i].iter().copied()).collect();
                     Numbers { shape: vec![side * (side + 1) / 2], data: Data::Real(lower) }
                 }
-                Slot::List(data) => Numbers { shape: vec![data.len()], data: Data::Real(data.clone()) },
+                Slot::List(data) => Numbers { shape: vec![data.len()], data: Data::of(data) },
                 Slot::Count(data) => Numbers { shape: vec![data.len()], data: Data::Count(data.to_vec()) },
             };
             archive.set_tensor(&format!("learner/{}", tensor.name), numbers);
@@ -448,6 +448,20 @@ fn unpacked(places: &Numbers, values: &Numbers) -> Option<Numbers> {
 }
 
 impl Data {
+    /// A copy of real numbers. Stretches of zeros, as of hashed columns that never came up, take no memory where the system gives
+    /// out pages as they are written to.
+    pub fn of(numbers: &[f64]) -> Self {
+        const PAGE: usize = 512;
+        let mut copy = vec![0.0; numbers.len()];
+        for (to, from) in copy.chunks_mut(PAGE).zip(numbers.chunks(PAGE)) {
+            // Zeros below zero are written: they are other bits.
+            if from.iter().any(|number| number.to_bits() != 0) {
+                to.copy_from_slice(from);
+            }
+        }
+        Self::Real(copy)
+    }
+
     /// How many numbers there are.
     pub fn len(&self) -> usize {
         match self {

@@ -7,6 +7,7 @@ use noregret_stream::Format;
 use noregret_stream::encode::examples::BadRows;
 
 use super::at_least_one;
+use crate::checkpoint::{Every, Skip};
 use crate::choices::Missing;
 
 /// Arguments of `noregret replay`.
@@ -17,9 +18,17 @@ pub(crate) struct ReplayArgs {
     /// Save the model after the last line [default: nowhere]
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
-    /// The model that the log goes on from, if it does [default: none]
+    /// The model that the log goes on from, if it does, or with --skip the one that a replay has saved [default: none]
     #[arg(long, value_name = "MODEL")]
     pub(crate) load: Option<PathBuf>,
+    /// Save the model on the way, too: after every so many lines (10000) or seconds (30s). A replay that is killed goes on with
+    /// --load MODEL --skip seen, to the bit [default: not]
+    #[arg(long, value_name = "EVERY")]
+    pub(crate) checkpoint: Option<Every>,
+    /// Read the log's first decisions and answers without learning them again: a number, or seen, for as many as were replayed
+    /// for the model of --load [default: 0]
+    #[arg(long, value_name = "LINES")]
+    pub(crate) skip: Option<Skip>,
     /// How many decisions may wait for feedback at one time; beyond that, the oldest are forgotten
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = at_least_one::<usize>())]
     pub(crate) pending: usize,

@@ -1,12 +1,15 @@
 //! `noregret replay`: the model that a decision log has made, to the bit.
 
 use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use noregret_stream::decisions::reader::LogReader;
-use noregret_stream::decisions::replay::{Limits, replay_until};
+use noregret_stream::decisions::replay::{Limits, Replay, ReplayError, lines_replayed};
 use noregret_stream::save::file as model_file;
 
 use crate::args::ReplayArgs;
+use crate::checkpoint::{Every, Skip};
 use crate::cmd::run::check_target;
 use crate::failure::Failure;
 use crate::hint::replay_error;
@@ -18,32 +21,52 @@ use crate::open::{describe_learner, read_archive};
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     if let Some(path) = &args.save {
         check_target("--save", path)?;
+    } else if let Some(every) = args.checkpoint {
+        return Err(Failure::usage(format!("--checkpoint {every}: needs --save, the file to be saved to")));
     }
     let model = args.load.as_deref().map(read_archive).transpose()?;
     let stop = interrupt::listen();
     let log = LogReader::open_until(&args.log, &stop).map_err(Failure::reading)?;
     let bytes = usize::try_from(args.memory << 20).unwrap_or(usize::MAX);
     let limits = Limits { waiting: args.pending, bytes };
-    let mut replayed = replay_until(log, model.as_ref(), limits, &stop)
-        .map_err(|error| Failure::data(replay_error(data_name(&args.log), &error)))?;
+    let failed = |error: ReplayError| Failure::data(replay_error(data_name(&args.log), &error));
+    let replay = match (args.skip, &model) {
+        (None, model) => Replay::new(log, model.as_ref(), limits),
+        (Some(skip), Some(model)) => {
+            let lines = match skip {
+                Skip::Rows(lines) => lines,
+                Skip::Seen => lines_replayed(model).ok_or_else(|| {
+                    Failure::data("--skip seen: the model does not say how many lines were replayed for it; give their number")
+                })?,
+            };
+            Replay::go_on(log, model, limits, lines)
+        }
+        (Some(_), None) => {
+            return Err(Failure::usage("--skip: needs --load, the model that has seen them"));
+        }
+    };
+    let mut replay = replay.map_err(failed)?;
+    let mut due = Due::new(args.checkpoint);
+    while replay.until(&stop, || due.now()).map_err(failed)? {
+        save(&mut replay, args.save.as_deref(), &args.log)?;
+    }
+    save(&mut replay, args.save.as_deref(), &args.log)?;
+    let lines = replay.lines();
+    let replayed = replay.finish();
     if let Some(what) = &replayed.torn {
         note(format_args!("noregret: {what}"));
     }
-    if let Some(path) = &args.save {
-        let mut archive = replayed.saved.archive();
-        let run = serde_json::json!({
-            "data": args.log, "replayed": true, "decisions": replayed.decisions,
-            "answered": replayed.answered, "right": replayed.right,
-        });
-        archive.set_text("run", run.to_string());
-        if !replayed.pending.is_empty() {
-            replayed.pending.save(&mut archive);
-        }
-        model_file::write(&archive, path).map_err(Failure::data)?;
-    }
     let (wrong, waiting) = (replayed.answered - replayed.right, replayed.pending.waiting());
     let decisions = replayed.decisions;
-    let stopped = || interrupt::check(&stop, || format!("after {}", counted(decisions, "decision")));
+    let stopped = || {
+        interrupt::check(&stop, || {
+            let after = format!("after {}", counted(decisions, "decision"));
+            match &args.save {
+                Some(path) => format!("{after}; go on with --load {} --skip {lines}", path.display()),
+                None => after,
+            }
+        })
+    };
     let mut out = std::io::stdout().lock();
     if args.json {
         let value = serde_json::json!({
@@ -63,4 +86,43 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         writeln!(out, "{subject:<12} {what}").map_err(Failure::output)?;
     }
     stopped()
+}
+
+/// Saves the model as it stands, if it is to be saved.
+fn save(replay: &mut Replay, path: Option<&Path>, log: &str) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    let mut archive = replay.archive();
+    let mut run: serde_json::Value =
+        archive.json("replayed").map_err(|error| Failure::data(error.to_string()))?;
+    run["data"] = log.into();
+    run["replayed"] = true.into();
+    archive.set_text("run", run.to_string());
+    model_file::write(&archive, path).map_err(Failure::data)
+}
+
+/// When it is time for the next checkpoint.
+struct Due {
+    every: Option<Every>,
+    lines: u64,
+    since: Instant,
+}
+
+impl Due {
+    fn new(every: Option<Every>) -> Self {
+        Self { every, lines: 0, since: Instant::now() }
+    }
+
+    /// Whether it is, behind one line more.
+    fn now(&mut self) -> bool {
+        self.lines += 1;
+        let due = match self.every {
+            None => false,
+            Some(Every::Rows(lines)) => self.lines >= lines,
+            Some(Every::Seconds(seconds)) => self.since.elapsed() >= Duration::from_secs_f64(seconds),
+        };
+        if due {
+            *self = Self::new(self.every);
+        }
+        due
+    }
 }

@@ -24,7 +24,7 @@ use noregret_stream::run::standing::{Standing, set_rows_read};
 use noregret_stream::run::threads::workers;
 use noregret_stream::run::{Outcome, RunError, RunOptions, Sink, run_on};
 use noregret_stream::save::file as model_file;
-use noregret_stream::save::{Forecaster, Frozen, Learning, Saved};
+use noregret_stream::save::{Forecaster, Frozen, Learning, archive_of};
 use noregret_stream::watch::abstain::{Abstention, Report};
 use noregret_stream::watch::baseline::Baselines;
 use noregret_stream::watch::calibration::Calibration;
@@ -401,7 +401,7 @@ impl Session<'_> {
 
     /// The run is over: what came of it is written and shown.
     fn close(mut self, learnt: Learnt) -> Result<(), Failure> {
-        let Learnt { learner, score, average, first_appearances, generator, stands } = learnt;
+        let Learnt { mut learner, score, average, first_appearances, generator, stands } = learnt;
         let (plan, about) = (self.plan, learner.about());
         let (mode, window) = (plan.stream.mode, plan.stream.window);
         // What is kept back for classes that are new is no part of the learner's own theorem.
@@ -501,9 +501,10 @@ impl Session<'_> {
         }
         let rows = self.examples.rows_read();
         if let Some(path) = &plan.save {
-            let encoder = self.examples.encoder.clone();
             self.facts.extend(&score.facts);
-            let mut archive = Saved { learner, encoder, schema, generator, facts: self.facts }.archive();
+            // Not a copy of the encoder, which may be as large as the learner.
+            let encoder = &self.examples.encoder;
+            let mut archive = archive_of(&mut learner, encoder, &schema, generator.as_ref(), &self.facts);
             if let Some(stands) = stands {
                 stands(&mut archive, &self.examples);
             }

@@ -141,6 +141,8 @@ fn bounds_stand_beside_trivial_ones() {
     assert!((number(&summary, "trivial_bound") - 600.0 * 3f64.ln()).abs() < 1e-9);
     let summary = folder.summary("a.svm --certify --learner perceptron");
     assert_eq!(number(&summary, "trivial_bound"), 600.0);
+    let summary = folder.summary("a.svm --certify --learner squarecb");
+    assert_eq!(number(&summary, "trivial_bound"), 600.0, "its bound is about mistakes");
     for (learner, bites) in [("folklore --set norm=3", true), ("ons --set norm=3", false)] {
         let shown = folder.run(&format!("run a.svm --certify --learner {learner}")).succeeded().stdout;
         assert_eq!(shown.contains("it says nothing here"), !bites, "{shown}");

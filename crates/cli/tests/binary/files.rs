@@ -81,3 +81,25 @@ fn whatever_the_path_the_file_is_the_same() {
     assert_eq!(ran(false, true), (Some(1), sentence.to_owned()));
     assert_eq!(folder.read("d.svm"), before);
 }
+
+/// Columns that never came up take no memory in what is saved, either: the state of four million of them is 32 MiB a vector.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hashed_model_is_saved_in_the_memory_of_its_run() {
+    let folder = Folder::with("d.svm", "1 1:1 2:2\n2 3:1\n1 1:1\n2 2:1 3:2\n");
+    let mut child = folder
+        .command("run d.svm --quiet --learner folklore-diag --hash-bits 22 --save m")
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let (mut peak, status) = (0, format!("/proc/{}/status", child.id()));
+    while child.try_wait().unwrap().is_none() {
+        let lines = std::fs::read_to_string(&status).unwrap_or_default();
+        let most = lines.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        peak = peak.max(most.map_or(0, |kib| kib.trim().parse::<u64>().unwrap()));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(child.wait().unwrap().success());
+    assert!(folder.read("m").len() > 150 << 20, "the file itself has all the zeros");
+    assert!((10 << 10..110 << 10).contains(&peak), "{} MiB", peak >> 10);
+}

@@ -193,6 +193,53 @@ fn signals_end_a_comparison() {
     assert_eq!(folder.names(), ["d.svm"]);
 }
 
+/// A replay is saved on its way, killed or stopped, and goes on with the lines that it has not seen.
+#[test]
+fn a_replay_goes_on() {
+    let folder = Folder::with("d.svm", data(12_000));
+    for learner in ["soba --delay 7", "gaptron-logistic --feedback bandit --delay geometric:20"] {
+        let _ = std::fs::remove_file(folder.path("l"));
+        folder.run(&format!("run d.svm --quiet --learner {learner} --log l")).succeeded();
+        folder.run("replay l --save whole").succeeded();
+        let whole = folder.read("whole");
+        for (name, code) in [("KILL", None), ("TERM", Some(143)), ("INT", Some(130))] {
+            let _ = std::fs::remove_file(folder.path("m"));
+            let command = "replay l --save m --checkpoint 200 --json";
+            let child =
+                folder.command(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            wait("a checkpoint", || folder.path("m").exists());
+            signal(&child, name);
+            let output = child.wait_with_output().unwrap();
+            let errors = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), code, "{errors}");
+            if code.is_some() {
+                let sentence = format!("noregret: stopped by SIG{name} after ");
+                let last = errors.lines().last().unwrap();
+                assert!(
+                    last.starts_with(&sentence) && last.contains("; go on with --load m --skip "),
+                    "{last}"
+                );
+                let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+                assert!(value["decisions"].as_u64() < Some(12_000), "the signal came too late");
+                let names: Vec<String> =
+                    folder.names().into_iter().filter(|name| name.starts_with('.')).collect();
+                assert!(names.is_empty(), "temporary files: {names:?}");
+            }
+            assert!(folder.read("m") != whole, "stopped too late");
+            folder.run("replay l --load m --skip seen --save m --checkpoint 0.01s").succeeded();
+            assert!(folder.read("m") == whole, "{learner}, {name}");
+        }
+    }
+    folder.run("replay l --skip 3").failed(1, "--skip: needs --load, the model that has seen them");
+    folder.run("replay l --checkpoint 5").failed(1, "--checkpoint 5: needs --save, the file to be saved to");
+    folder
+        .run("replay l --load whole --skip 99999")
+        .failed(2, "l: the log has 24000 decisions and answers; 99999 were to be skipped");
+    // A model of other lines.
+    let ran = folder.run("replay l --load whole --skip 100");
+    assert!(ran.code == 2 && ran.stderr.contains("the decision is not the learner's"), "{}", ran.stderr);
+}
+
 #[test]
 fn what_cannot_go_on_is_refused() {
     let folder = Folder::with("d.svm", data(300));

@@ -56,6 +56,7 @@ fn the_numbers_are_those_of_the_run() {
     let confused: u64 =
         data["confusion"].as_array().unwrap().iter().map(|triple| triple[2].as_u64().unwrap()).sum();
     assert_eq!(confused, 600);
+    assert!(page.matches("trivial bound").count() >= 2, "it stands beside the numbers and in the chart");
     for part in [
         "Error over the rounds",
         "Regret",

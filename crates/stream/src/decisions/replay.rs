@@ -1,23 +1,27 @@
 //! Replaying a decision log: the learner becomes what it was, to the bit.
 
-use noregret::algorithm::AnyModel;
+use noregret::algorithm::{AnyModel, BanditModel};
 use noregret::guarantee::RunFacts;
 use noregret::learner::BanditLearner;
 use noregret::model::{Archive, ModelError};
 use noregret::param::ParamError;
+use noregret::prediction::Decision;
 use noregret::registry;
+use noregret::rng::Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::log::{Header, generator};
 use crate::decisions::pending::{Decisions, Verdict};
 use crate::decisions::reader::LogReader;
 use crate::encode::scale::Scaler;
-use crate::encode::{Example, LargeRow};
+use crate::encode::{Encoder, Example, LargeRow};
 use crate::read::error::ReadError;
 use crate::read::live::Stop;
+use crate::read::options::Schema;
 use crate::read::row::Row;
 use crate::run::bandit::Play;
-use crate::save::Saved;
+use crate::save::{Learning, Saved, snapshot};
 
 /// What a log from outside may ask for.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +81,14 @@ pub enum ReplayError {
     /// It begins with a new learner.
     #[error("the log begins with a new learner, and a model is given")]
     NeedsNoModel,
+    /// It ends before the line from which it was to go on.
+    #[error("the log has {lines} decisions and answers; {needed} were to be skipped")]
+    TooShort {
+        /// Those that there are.
+        lines: u64,
+        /// Those that were to be passed over.
+        needed: u64,
+    },
 }
 
 /// Replays `log`, which goes on from `model` if its header says so.
@@ -90,127 +102,263 @@ pub enum ReplayError {
 /// # Errors
 /// What cannot be read, or does not follow from the lines before.
 pub fn replay(log: LogReader, model: Option<&Archive>, limits: Limits) -> Result<Replayed, ReplayError> {
-    replay_until(log, model, limits, &Stop::default())
+    let mut replay = Replay::new(log, model, limits)?;
+    while replay.step()? {}
+    Ok(replay.finish())
 }
 
-/// The same, as far as the line at which `stop` is asked for.
-///
-/// # Errors
-/// As for [`replay`].
-pub fn replay_until(
-    mut log: LogReader,
-    model: Option<&Archive>,
-    limits: Limits,
-    stop: &Stop,
-) -> Result<Replayed, ReplayError> {
-    let mut row = Row::new();
-    let header = match log.next(&mut row)? {
-        Some(Event::Header(header)) => header,
-        _ => {
-            return Err(log.error("the log has no header, which says what learnt from it").into());
+/// A replay under way. It can be saved behind every line, and go on from there ([`Replay::go_on`]), to the bit.
+pub struct Replay {
+    log: LogReader,
+    learner: Box<dyn BanditModel>,
+    encoder: Encoder,
+    schema: Schema,
+    /// Whether the header gives the generator of the labels, so that they are drawn again.
+    drawn: bool,
+    /// That generator, before the first decision.
+    begins_with: Option<Rng>,
+    play: Play,
+    pending: Decisions,
+    counts: Counts,
+    row: Row,
+    example: Example,
+    expected: Decision,
+}
+
+/// What was counted of a replay: a text of its model's file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counts {
+    /// Decisions and answers.
+    lines: u64,
+    decisions: u64,
+    answered: u64,
+    right: u64,
+    last_id: Option<u64>,
+}
+
+/// What a model file calls the counts.
+const REPLAYED: &str = "replayed";
+
+/// How many lines, decisions and answers, were replayed for the model of a file that a replay has written.
+pub fn lines_replayed(archive: &Archive) -> Option<u64> {
+    archive.text(REPLAYED)?;
+    archive.json::<Counts>(REPLAYED).ok().map(|counts| counts.lines)
+}
+
+impl Replay {
+    /// Before the first decision, as [`replay`].
+    ///
+    /// # Errors
+    /// Where the log's header is none, or is not that of a log that goes on from `model`.
+    pub fn new(log: LogReader, model: Option<&Archive>, limits: Limits) -> Result<Self, ReplayError> {
+        let mut replay = Self::begin(log, model, limits, |header| start(header, model, limits.bytes))?;
+        if let Some(generator) = replay.begins_with.take() {
+            replay.play.generator = generator;
         }
-    };
-    let mut saved = start(&header, model, limits.bytes)?;
-    saved.encoder.large_row =
-        header.on_large_row.parse::<LargeRow>().map_err(|what| log.error(format!("on_large_row: {what}")))?;
-    let mut play = Play { floor: header.floor, ..Play::new(0) };
-    if !(0.0..=1.0).contains(&play.floor) {
-        return Err(log.error(format!("floor = {}: must be in [0, 1]", play.floor)).into());
+        Ok(replay)
     }
-    let drawn = generator(&header).map(|rng| play.generator = rng).is_some();
-    let AnyModel::Bandit(mut learner) = saved.learner else {
-        return Err(log.error(format!("{} learns from the label, not from a log", header.learner)).into());
-    };
-    let mut pending = match model {
-        Some(model) => Decisions::load(model, learner.problem(), limits.waiting)?,
-        None => Decisions::new(limits.waiting),
-    };
-    let (mut decisions, mut answered, mut right, mut last_id) = (0, 0, 0, None);
-    let (mut example, mut expected) = (Example::default(), noregret::prediction::Decision::default());
-    while stop.asked().is_none() {
-        let event = match log.next(&mut row) {
-            Ok(Some(event)) => event,
-            Ok(None) => break,
-            // A pipe that is waited for ends by an error.
-            Err(_) if stop.asked().is_some() => break,
-            Err(error) => return Err(error.into()),
+
+    /// Behind the first `lines` decisions and answers of `log`, which were replayed for `model`: they are read, and not learnt
+    /// again.
+    ///
+    /// # Errors
+    /// As for [`Replay::new`], and where there are fewer lines. A model of other lines is found out by the next decision.
+    pub fn go_on(log: LogReader, model: &Archive, limits: Limits, lines: u64) -> Result<Self, ReplayError> {
+        let mut replay = Self::begin(log, Some(model), limits, |_| Ok(Saved::from_archive(model)?))?;
+        replay.begins_with = None;
+        for passed in 0..lines {
+            if replay.log.next(&mut replay.row)?.is_none() {
+                return Err(ReplayError::TooShort { lines: passed, needed: lines });
+            }
+        }
+        if lines_replayed(model) == Some(lines) {
+            replay.counts = model.json(REPLAYED)?;
+        }
+        replay.counts.lines = lines;
+        Ok(replay)
+    }
+
+    fn begin(
+        mut log: LogReader,
+        model: Option<&Archive>,
+        limits: Limits,
+        start: impl FnOnce(&Header) -> Result<Saved, ReplayError>,
+    ) -> Result<Self, ReplayError> {
+        let mut row = Row::new();
+        let header = match log.next(&mut row)? {
+            Some(Event::Header(header)) => header,
+            _ => {
+                return Err(log.error("the log has no header, which says what learnt from it").into());
+            }
         };
-        match event {
-            Event::Header(_) => unreachable!("refused behind the first line"),
-            Event::Decision(logged) => {
-                decisions += 1;
-                let encoder = &mut saved.encoder;
-                if encoder.labels.len() < log.labels().len() {
-                    encoder.labels.clone_from(log.labels());
-                }
-                if encoder.labels.len() > encoder.classes {
-                    let (labels, classes) = (encoder.labels.len(), encoder.classes);
-                    let what = format!("there are {labels} labels for a learner of {classes} classes");
-                    return Err(log.error(what).into());
-                }
-                let checked = log.columns().check_row(row.indices(), encoder.columns);
-                checked.and_then(|()| encoder.encode(&row, &mut example)).map_err(|what| log.error(what))?;
-                let LoggedDecision { id, probability, distribution, reward, own, .. } = *logged;
-                last_id = last_id.max(id.parse().ok());
-                let own = own.ok_or_else(|| {
-                    log.error("the decision has no \"learner\" part, without which it cannot be replayed")
-                })?;
-                let taken = own.decision(probability, distribution);
-                taken.check(learner.problem().classes).map_err(|what| log.error(what.to_string()))?;
-                if taken.offered.is_empty() {
-                    learner.predict(example.features(), &mut expected);
-                } else if !learner.predict_among(example.features(), &taken.offered, &mut expected) {
-                    let what = format!("{} cannot play some of its labels only", header.learner);
-                    return Err(log.error(what).into());
-                }
-                play.draw(learner.as_ref(), &mut expected);
-                // Distributions of greedy players say little of the weights: scores reveal a changed row, and the next ones a
-                // changed answer.
-                let same = (expected.round, &expected.distribution) == (taken.round, &taken.distribution)
-                    && (&expected.scores, expected.greedy) == (&taken.scores, taken.greedy)
-                    && (expected.exploration, &expected.forecast) == (taken.exploration, &taken.forecast);
-                if !same {
-                    return Err(log
-                        .error(
-                            "the decision is not the learner's: lines are missing, changed or out of order",
-                        )
-                        .into());
-                }
-                if drawn && (expected.label, expected.explored) != (taken.label, taken.explored) {
-                    return Err(log
-                        .error(format!(
-                            "the label is not the one that the log's generator draws, class {}",
-                            expected.label
-                        ))
-                        .into());
-                }
-                match heard_of(reward, learner.as_ref()).map_err(|what| log.error(what))? {
-                    Verdict::Never => {
-                        pending.keep(&id, &example, &taken).map_err(|what| log.error(what.to_string()))?;
-                    }
-                    Verdict::Earned(reward) => {
-                        answered += 1;
-                        right += u64::from(reward.is_right());
-                        learner.learn(example.features(), &taken, reward);
-                    }
-                }
-            }
-            Event::Feedback { id, reward } => {
-                let heard = heard_of(reward, learner.as_ref()).map_err(|what| log.error(what))?;
-                pending.hear(learner.as_mut(), &id, heard).map_err(|what| log.error(what.to_string()))?;
-                answered += u64::from(heard != Verdict::Never);
-                right += u64::from(heard == Verdict::RIGHT);
+        let Saved { learner, mut encoder, schema, generator: drawn_with, .. } = start(&header)?;
+        encoder.large_row = header
+            .on_large_row
+            .parse::<LargeRow>()
+            .map_err(|what| log.error(format!("on_large_row: {what}")))?;
+        let mut play = Play { floor: header.floor, ..Play::new(0) };
+        if !(0.0..=1.0).contains(&play.floor) {
+            return Err(log.error(format!("floor = {}: must be in [0, 1]", play.floor)).into());
+        }
+        let AnyModel::Bandit(learner) = learner else {
+            return Err(log
+                .error(format!("{} learns from the label, not from a log", header.learner))
+                .into());
+        };
+        let begins_with = generator(&header);
+        if let Some(generator) = drawn_with {
+            play.generator = generator;
+        }
+        let pending = match model {
+            Some(model) => Decisions::load(model, learner.problem(), limits.waiting)?,
+            None => Decisions::new(limits.waiting),
+        };
+        Ok(Self {
+            log,
+            learner,
+            encoder,
+            schema,
+            drawn: begins_with.is_some(),
+            begins_with,
+            play,
+            pending,
+            counts: Counts::default(),
+            row,
+            example: Example::default(),
+            expected: Decision::default(),
+        })
+    }
+
+    /// Replays as far as the line at which `stop` is asked for, or `lines` further ones. False if it has come to its end.
+    ///
+    /// # Errors
+    /// What cannot be read, or does not follow from the lines before.
+    pub fn until(&mut self, stop: &Stop, mut lines: impl FnMut() -> bool) -> Result<bool, ReplayError> {
+        while stop.asked().is_none() {
+            match self.step() {
+                Ok(true) if lines() => return Ok(true),
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                // A pipe that is waited for ends by an error.
+                Err(_) if stop.asked().is_some() => break,
+                Err(error) => return Err(error),
             }
         }
+        Ok(false)
     }
-    if log.labels().len() <= saved.encoder.classes {
-        saved.encoder.labels.clone_from(log.labels());
+
+    /// Replays one decision or answer. False at the end of the log.
+    ///
+    /// # Errors
+    /// What cannot be read, or does not follow from the lines before.
+    pub fn step(&mut self) -> Result<bool, ReplayError> {
+        match self.log.next(&mut self.row)? {
+            None => return Ok(false),
+            Some(Event::Header(_)) => unreachable!("refused behind the first line"),
+            Some(Event::Decision(logged)) => self.decided(*logged)?,
+            Some(Event::Feedback { id, reward }) => {
+                let heard = heard_of(reward, self.learner.as_ref()).map_err(|what| self.log.error(what))?;
+                (self.pending.hear(self.learner.as_mut(), &id, heard))
+                    .map_err(|what| self.log.error(what.to_string()))?;
+                self.counts.answered += u64::from(heard != Verdict::Never);
+                self.counts.right += u64::from(heard == Verdict::RIGHT);
+            }
+        }
+        self.counts.lines += 1;
+        Ok(true)
     }
-    saved.schema.columns = log.columns().clone();
-    let torn = log.torn().map(str::to_owned);
-    let generator = drawn.then_some(play.generator);
-    let saved = Saved { learner: AnyModel::Bandit(learner), generator, ..saved };
-    Ok(Replayed { saved, decisions, answered, right, pending, last_id, floor: play.floor, torn })
+
+    fn decided(&mut self, logged: LoggedDecision) -> Result<(), ReplayError> {
+        let Self { log, learner, encoder, example, expected, counts, .. } = self;
+        if encoder.labels.len() < log.labels().len() {
+            encoder.labels.clone_from(log.labels());
+        }
+        if encoder.labels.len() > encoder.classes {
+            let (labels, classes) = (encoder.labels.len(), encoder.classes);
+            let what = format!("there are {labels} labels for a learner of {classes} classes");
+            return Err(log.error(what).into());
+        }
+        let checked = log.columns().check_row(self.row.indices(), encoder.columns);
+        checked.and_then(|()| encoder.encode(&self.row, example)).map_err(|what| log.error(what))?;
+        let LoggedDecision { id, probability, distribution, reward, own, .. } = logged;
+        counts.decisions += 1;
+        counts.last_id = counts.last_id.max(id.parse().ok());
+        let own = own.ok_or_else(|| {
+            log.error("the decision has no \"learner\" part, without which it cannot be replayed")
+        })?;
+        let taken = own.decision(probability, distribution);
+        taken.check(learner.problem().classes).map_err(|what| log.error(what.to_string()))?;
+        if taken.offered.is_empty() {
+            learner.predict(example.features(), expected);
+        } else if !learner.predict_among(example.features(), &taken.offered, expected) {
+            let what = format!("{} cannot play some of its labels only", learner.about().name);
+            return Err(log.error(what).into());
+        }
+        self.play.draw(learner.as_ref(), expected);
+        // Distributions of greedy players say little of the weights: scores reveal a changed row, and the next ones a
+        // changed answer.
+        let same = (expected.round, &expected.distribution) == (taken.round, &taken.distribution)
+            && (&expected.scores, expected.greedy) == (&taken.scores, taken.greedy)
+            && (expected.exploration, &expected.forecast) == (taken.exploration, &taken.forecast);
+        if !same {
+            let what = "the decision is not the learner's: lines are missing, changed or out of order";
+            return Err(log.error(what).into());
+        }
+        if self.drawn && (expected.label, expected.explored) != (taken.label, taken.explored) {
+            let drawn = expected.label;
+            let what = format!("the label is not the one that the log's generator draws, class {drawn}");
+            return Err(log.error(what).into());
+        }
+        match heard_of(reward, learner.as_ref()).map_err(|what| log.error(what))? {
+            Verdict::Never => {
+                self.pending.keep(&id, example, &taken).map_err(|what| log.error(what.to_string()))?;
+            }
+            Verdict::Earned(reward) => {
+                counts.answered += 1;
+                counts.right += u64::from(reward.is_right());
+                learner.learn(example.features(), &taken, reward);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many decisions and answers were replayed.
+    pub fn lines(&self) -> u64 {
+        self.counts.lines
+    }
+
+    /// What a model file that goes on from here has: the model, the decisions that wait, and what was counted.
+    pub fn archive(&mut self) -> Archive {
+        self.learn_names();
+        let generator = self.drawn.then_some(&self.play.generator);
+        let learning = Learning::Bandit(self.learner.as_mut());
+        let mut archive = snapshot(learning, &self.encoder, &self.schema, generator);
+        if !self.pending.is_empty() {
+            self.pending.save(&mut archive);
+        }
+        archive.set_text(REPLAYED, serde_json::to_string(&self.counts).expect("plain data"));
+        archive
+    }
+
+    /// Classes and columns that came up behind the last decision.
+    fn learn_names(&mut self) {
+        if self.log.labels().len() <= self.encoder.classes {
+            self.encoder.labels.clone_from(self.log.labels());
+        }
+        self.schema.columns = self.log.columns().clone();
+    }
+
+    /// The model as it stands, and what was counted.
+    pub fn finish(mut self) -> Replayed {
+        self.learn_names();
+        let Self { log, learner, encoder, schema, drawn, play, pending, counts, .. } = self;
+        let torn = log.torn().map(str::to_owned);
+        let (learner, generator) = (AnyModel::Bandit(learner), drawn.then_some(play.generator));
+        let saved = Saved { learner, encoder, schema, generator, facts: RunFacts::default() };
+        let Counts { decisions, answered, right, last_id, .. } = counts;
+        Replayed { saved, decisions, answered, right, pending, last_id, floor: play.floor, torn }
+    }
 }
 
 /// What a log says of a decision, if the learner can learn from it.

@@ -117,20 +117,29 @@ pub fn snapshot(
     archive
 }
 
+/// The model file's contents of a learner, and what [`Saved`] has beside it.
+pub fn archive_of(
+    learner: &mut AnyModel,
+    encoder: &Encoder,
+    schema: &Schema,
+    generator: Option<&Rng>,
+    facts: &RunFacts,
+) -> Archive {
+    match learner {
+        AnyModel::Full(learner) => {
+            let mut archive = snapshot(Learning::Full(learner.as_mut()), encoder, schema, generator);
+            archive.set_text("facts", json(facts));
+            archive
+        }
+        // Nothing is promised of a bandit learner that goes on: a log of its decisions makes the same file.
+        AnyModel::Bandit(learner) => snapshot(Learning::Bandit(learner.as_mut()), encoder, schema, generator),
+    }
+}
+
 impl Saved {
     /// The model file's contents.
     pub fn archive(&mut self) -> Archive {
-        let full = matches!(self.learner, AnyModel::Full(_));
-        let learner = match &mut self.learner {
-            AnyModel::Full(learner) => Learning::Full(learner.as_mut()),
-            AnyModel::Bandit(learner) => Learning::Bandit(learner.as_mut()),
-        };
-        let mut archive = snapshot(learner, &self.encoder, &self.schema, self.generator.as_ref());
-        // Nothing is promised of a bandit learner that goes on: a log of its decisions makes the same file.
-        if full {
-            archive.set_text("facts", json(&self.facts));
-        }
-        archive
+        archive_of(&mut self.learner, &self.encoder, &self.schema, self.generator.as_ref(), &self.facts)
     }
 
     /// The model of a file's contents, ready to continue.
@@ -297,7 +306,7 @@ fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
     archive.set_text("schema", json(&Schema { columns, ..schema.clone() }));
     archive.set_text("encoding", json(&Encoding::of(encoder)));
     let (rows, first, second) = encoder.scaler.state();
-    let real = |data: &[f64]| Numbers { shape: vec![data.len()], data: Data::Real(data.to_vec()) };
+    let real = |data: &[f64]| Numbers { shape: vec![data.len()], data: Data::of(data) };
     archive.set_tensor("scaling/first", real(first));
     archive.set_tensor("scaling/second", real(second));
     archive.set_tensor("scaling/rows", Numbers { shape: vec![1], data: Data::Count(vec![rows]) });

@@ -209,22 +209,26 @@ impl Record {
                     "the linear predictor with the least log loss among those with Frobenius norm <= {norm:.4}; its {} mistakes",
                     margins.iter().filter(|margin| **margin <= 0.0).count()
                 );
-                let verdict = Certified {
-                    learner_loss: self.expected_mistakes,
-                    trivial_bound: self.weights.len() as f64,
-                    trivial_rule: "nobody makes more mistakes than there are rounds",
-                    ..verdict
-                };
+                let verdict = self.of_mistakes(verdict);
                 verdict.with(comparator, None, bound.map(|bound| bound(&reference)))
             }
             Guarantee::PolicyRegret { bound } => {
                 let comparator = "the best policy, if some comparator of the oracle's ball forecasts the mean rewards (not computed)";
-                let verdict =
-                    Certified { learner_loss: self.expected_mistakes, certificate: None, ..verdict };
+                let verdict = Certified { certificate: None, ..self.of_mistakes(verdict) };
                 verdict.with(comparator.to_owned(), None, bound)
             }
             _ => verdict,
         })
+    }
+
+    /// The verdict where mistakes are counted, not nats.
+    fn of_mistakes(&self, verdict: Certified) -> Certified {
+        Certified {
+            learner_loss: self.expected_mistakes,
+            trivial_bound: self.weights.len() as f64,
+            trivial_rule: "nobody makes more mistakes than there are rounds",
+            ..verdict
+        }
     }
 
     fn best(&self, ball: Ball, norm: f64) -> Result<Comparator, CertifyError> {

@@ -31,8 +31,8 @@ class Predictor:
 class Decider:
     """A bandit with a durable log: what was answered survives its process.
 
-    The log is the decision log of `noregret run --log`, which `noregret replay` and `noregret evaluate` read; when the replica is
-    started again, it replays the log and goes on, bit for bit. One replica owns a log.
+    The log is the decision log that `noregret run --log` and `noregret serve` write, and `noregret replay` and `noregret evaluate`
+    read; when the replica is started again, it replays the log and goes on, bit for bit. One replica owns a log.
     """
 
     def __init__(self, log: str, learner: str, options: dict[str, Any]) -> None:

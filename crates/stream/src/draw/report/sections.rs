@@ -49,6 +49,9 @@ pub struct Page<'a> {
 /// More lines cannot be distinguished without colours.
 const MOST_MEMBERS: usize = 6;
 
+/// What nobody has to learn anything for, in charts and numbers.
+const TRIVIAL: &str = "trivial bound";
+
 /// So many classes have a reliability curve, beside the diagonal.
 const MOST_CLASSES: usize = 5;
 
@@ -164,6 +167,11 @@ impl Page<'_> {
                     certified.bound,
                     certified.theorem.split(": ").next().unwrap_or_default().to_owned(),
                 ),
+                (
+                    TRIVIAL,
+                    certified.bound.map(|_| certified.trivial_bound),
+                    certified.trivial_rule.to_owned(),
+                ),
             ];
             for (name, number, remark) in numbers {
                 if let Some(number) = number {
@@ -238,6 +246,15 @@ impl Page<'_> {
         }
         if no_bound.is_none() {
             lines.push(line("bound", of(|promise| promise.bound)));
+        }
+        // It says whether the others say anything.
+        if let Some(classes) = self.summary["classes"].as_u64()
+            && self.watch.forecast == Forecast::Probabilities
+            && lines.iter().any(|one| one.name == "bound" && one.points.len() > 1)
+        {
+            let points = promises.iter().map(|promise| promise.rounds as f64);
+            lines
+                .push(line(TRIVIAL, points.map(|rounds| (rounds, rounds * (classes as f64).ln())).collect()));
         }
         let void: Vec<String> = [("certificate", no_certificate), ("bound", no_bound)]
             .into_iter()
