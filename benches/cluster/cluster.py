@@ -14,6 +14,7 @@ import gzip
 import json
 import math
 import os
+import resource
 import shutil
 import statistics
 import tempfile
@@ -115,49 +116,60 @@ def actors_mib() -> list[float]:
 
 
 def keyed(args) -> None:
-    """A learner for every key: throughput, memory, restart."""
-    from noregret.ray import KeyedLearners
+    """A learner for every key: throughput, memory, restart. With --local in this process, by its processor time."""
+    from noregret import cluster, ray
 
     keys = 20_000 if args.quick else args.keys
     folder = tempfile.mkdtemp()
-    facts = {"features": 20, "labels": [str(label) for label in range(5)], "partitions": 16}
+    facts = {"features": 20, "labels": [str(label) for label in range(5)], "partitions": 16, "in_memory": 20_000}
+    clock = time.process_time if args.local else time.perf_counter
+
+    def opened(actors):
+        if args.local:
+            return cluster.KeyedLearners(folder, "ogd", actors=actors, **facts)
+        return ray.KeyedLearners(folder, "ogd", actors=actors, cores=0.5, **facts)
+
     rng = np.random.default_rng(0)
     batch = 20_000
     try:
-        store = KeyedLearners(folder, "ogd", actors=2, in_memory=20_000, cores=0.5, **facts)
-        begin, rows = time.perf_counter(), 0
+        store = opened(2)
+        begin, rows = clock(), 0
         # Every key once, and a fifth of them again: those have to be fetched from the store.
         for at in range(0, keys + keys // 5, batch):
             names = [f"key {(at + one) % keys}" for one in range(batch)]
             x = rng.standard_normal((batch, 20))
             store.learn(names, x, rng.integers(5, size=batch))
             rows += batch
-        seconds = time.perf_counter() - begin
-        begin = time.perf_counter()
+        seconds = clock() - begin
+        begin = clock()
         store.checkpoint()
-        checkpoint = time.perf_counter() - begin
-        peaks = actors_mib()
+        checkpoint = clock() - begin
+        peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024] if args.local else actors_mib()
         store.close()
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
-        begin = time.perf_counter()
-        again = KeyedLearners(folder, "ogd", actors=1, in_memory=20_000, cores=0.5, **facts)
+        begin = clock()
+        again = opened(1)
         again.predict([f"key {at}" for at in range(1000)], rng.standard_normal((1000, 20)))
-        restart = time.perf_counter() - begin
+        restart = clock() - begin
         count = len(again)
         again.close()
     finally:
         shutil.rmtree(folder)
     keep("keyed", {
         "keys": count, "rows": rows, "seconds": seconds, "checkpoint": checkpoint, "restart": restart, "bytes": size,
-        "actors_mib": peaks,
+        "actors_mib": peaks, "local": args.local,
     })
 
 
 def quality(args) -> None:
-    """Log-loss of sharded learning beside one stream, for folklore; ogd and auto on one stream."""
-    from noregret import Learner
-    from noregret.ray import fit
+    """Log-loss of sharded learning beside one stream, for folklore; ogd and auto on one stream.
 
+    In this process, shard after shard: the engine changes no bit of it."""
+    from noregret import Learner
+    from noregret.cluster import LocalEngine, fit
+    from noregret.cluster._fit import split
+
+    engine = LocalEngine(jobs=1)
     rows = 4_000 if args.quick else args.rows
     streams = {"softmax": softmax_stream(rows)}
     for name, file in [("covtype", "covtype.scale01.libsvm.gz"), ("kdd99", "kdd99_10pct.libsvm.gz")]:
@@ -175,7 +187,7 @@ def quality(args) -> None:
             for period in (None, max(len(y) // shards // 16, 1)):
                 if shards == 1 and period is not None:
                     continue
-                fitted = fit((x, y), "folklore", shards, period=period)
+                fitted = fit(split(x, y, shards), "folklore", engine=engine, period=period)
                 lines.append({"shards": shards, "period": period, **fitted.rates})
                 print(name, lines[-1], flush=True)
         alone = {}
@@ -188,9 +200,13 @@ def quality(args) -> None:
 
 
 def period(args) -> None:
-    """What rounds of "learn, merge, broadcast" cost and are worth, over their length, on eight shards."""
-    from noregret.ray import fit
+    """What rounds of "learn, merge, broadcast" cost and are worth, over their length, on eight shards.
 
+    In this process, shard after shard, so that what is counted is the work of all shards and mergers."""
+    from noregret.cluster import LocalEngine, fit
+    from noregret.cluster._fit import split
+
+    engine = LocalEngine(jobs=1)
     shards, rows = 8, 4_000 if args.quick else args.rows
     streams = {"softmax": softmax_stream(rows, 20, 5)}
     path = args.data / "covtype.scale01.libsvm.gz"
@@ -199,14 +215,13 @@ def period(args) -> None:
         streams["covtype"] = (x[:, np.any(x != 0, axis=0)], y)
     found = {}
     for name, (x, y) in streams.items():
-        fit((x, y), "folklore", shards)  # The processes are started.
         lines = []
         longest = -(-len(y) // shards)
         for merges in (1, 2, 4, 8, 16, 32, 64):
             length = -(-longest // merges)
-            begin = time.perf_counter()
-            fitted = fit((x, y), "folklore", shards, period=None if merges == 1 else length)
-            seconds = time.perf_counter() - begin
+            begin = time.process_time()
+            fitted = fit(split(x, y, shards), "folklore", engine=engine, period=None if merges == 1 else length)
+            seconds = time.process_time() - begin
             lines.append({"merges": merges, "period": length, "seconds": seconds, **fitted.rates})
             print(name, lines[-1], flush=True)
         found[name] = {"rows": len(y), "features": x.shape[1], "classes": len(np.unique(y)), "shards": shards, "lines": lines}
@@ -284,7 +299,7 @@ def pictures() -> list[str]:
             merges = [line["merges"] for line in one["lines"]]
             loss.plot(merges, [line["log_loss"] for line in one["lines"]], marker=".", label=name)
             cost.plot(merges, [line["seconds"] for line in one["lines"]], marker=".", label=name)
-        for axes, what in ((loss, "log-loss, test-then-train"), (cost, "seconds")):
+        for axes, what in ((loss, "log-loss, test-then-train"), (cost, "processor seconds, all shards")):
             axes.set_xscale("log", base=2)
             axes.set_xlabel("merges")
             axes.set_ylabel(what)
@@ -336,18 +351,23 @@ def page() -> None:
         ]
     if "keyed" in parts:
         one = parts["keyed"]
-        machine = "`python3 benches/cluster/cluster.py keyed`, at the lowest priority of a machine with other work."
+        where = (
+            "both in one process and by its processor time (`cluster.py keyed --local`), since the machine had other work"
+            if one["local"]
+            else "Ray's (`cluster.py keyed`)"
+        )
         text += [
             "## A learner for every key\n",
-            f"{one['keys']:,} keys, 20 columns, 5 classes, `ogd`, two actors with 20,000 learners in memory each, every batch committed",
-            f"before it is answered: {one['rows'] / one['seconds']:,.0f} rows a second, {one['bytes'] / one['keys']:.0f} bytes a key on disk;",
-            f"checkpoint {one['checkpoint']:.1f} s; opened again with one actor and 1,000 predictions in {one['restart']:.1f} s; peak memory of an actor "
-            f"{max(one['actors_mib'], default=float('nan')):.0f} MiB, interpreter and Ray included. {machine}\n",
+            f"{one['keys']:,} keys, 20 columns, 5 classes, `ogd`, two actors with 20,000 learners in memory each, {where}; every batch",
+            f"is committed before it is answered: {one['rows'] / one['seconds']:,.0f} rows a second, a sixth of them of learners that had been "
+            f"put away, and {one['bytes'] / one['keys']:.0f} bytes a key on disk;",
+            f"checkpoint {one['checkpoint']:.1f} s; opened again with one actor and 1,000 predictions in {one['restart']:.1f} s; at most "
+            f"{max(one['actors_mib']):.0f} MiB of memory, with the interpreter.\n",
         ]
     if "quality" in parts:
         text += [
             "## What sharding costs in quality\n",
-            "Test-then-train log-loss of `folklore`: every row is predicted by its shard's learner. The first rows of each stream; `ogd`",
+            "`python3 benches/cluster/cluster.py quality`. Test-then-train log-loss of `folklore`: every row is predicted by its shard's learner. The first rows of each stream; `ogd`",
             "and `auto` do not add up (first-order steps depend on their order, trees and members' weights on what was seen), so they",
             "are shown on one stream only.\n",
         ]
@@ -364,12 +384,13 @@ def page() -> None:
         text += [
             "## What the period costs\n",
             "`python3 benches/cluster/cluster.py period`. Shards learn, statistics are added up, all go on from the sum: the more",
-            "often, the closer to one stream, and the more is waited for. Eight shards; the first row has one merge, at the end.\n",
+            "often, the closer to one stream, and the more work. Eight shards; the first row has one merge, at the end. Seconds of processor",
+            "time of all shards and mergers together, in one process: what a network adds is in the cost model.\n",
         ]
         for name, one in parts["period"].items():
             text += [
                 f"### {name}: {one['rows']:,} rows, {one['features']} columns, {one['classes']} classes\n",
-                "| merges | rows a shard between them | log-loss | seconds |",
+                "| merges | rows a shard between them | log-loss | processor seconds |",
                 "|---:|---:|---:|---:|",
                 *(f"| {line['merges']} | {line['period']} | {line['log_loss']:.4f} | {line['seconds']:.1f} |" for line in one["lines"]),
                 "",
@@ -384,6 +405,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--rows", type=int, default=60_000, help="quality, period: rows of a stream (default: 60000)")
+    parser.add_argument("--local", action="store_true", help="keyed: in this process, by its processor time")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
     os.environ.setdefault("RAY_worker_niceness", "0")
