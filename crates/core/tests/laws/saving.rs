@@ -1,10 +1,9 @@
 //! Saving and loading.
 
 use noregret::algorithm::Model;
-use noregret::example::Features;
 use noregret::model::Archive;
 
-use crate::support::{Round, assert_same_bits, every_case};
+use crate::support::{assert_same_bits, every_case};
 
 fn reloaded(model: &mut dyn Model) -> Box<dyn Model> {
     let bytes = Archive::of(model).to_bytes();
@@ -26,33 +25,6 @@ fn load_and_continue_is_continue() {
             assert_eq!(bits(loaded.as_ref()), bits(original.as_ref()));
             assert_same_bits(&case.play(&mut *loaded, &rounds[at..]), &plain[at..]);
             assert_same_bits(&case.play(&mut *original, &rounds[at..]), &plain[at..]);
-        }
-    });
-}
-
-/// Between two blocks of rows that were announced, a learner is saved and goes on as if it had not been, whatever it prepares of a
-/// block at once.
-#[test]
-fn a_cut_between_announced_blocks_changes_no_bit() {
-    every_case("save", |case| {
-        let block = case.learner().lookahead();
-        if block == 0 {
-            return;
-        }
-        let rounds = case.stream(3, (3 * block + block / 2).min(case.long_run(600)));
-        let play = |learner: &mut dyn Model, rounds: &[Round]| -> Vec<Vec<f64>> {
-            let blocks = rounds.chunks(block).map(|coming| {
-                let rows: Vec<Features<'_>> = coming.iter().map(Round::dense).collect();
-                learner.prepare(&&rows[..]);
-                case.play(learner, coming)
-            });
-            blocks.flatten().collect()
-        };
-        let plain = play(&mut *case.learner(), &rounds);
-        for at in [block, 2 * block, 3 * block].into_iter().filter(|at| *at < rounds.len()) {
-            let mut first = case.learner();
-            play(&mut *first, &rounds[..at]);
-            assert_same_bits(&play(&mut *reloaded(&mut *first), &rounds[at..]), &plain[at..]);
         }
     });
 }
