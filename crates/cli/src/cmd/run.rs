@@ -200,7 +200,10 @@ impl Sink for Observers {
     }
 
     fn reads_forecasts(&self) -> bool {
-        self.record.is_some() || self.abstention.is_some() || self.calibration.is_some() || self.page.is_some()
+        self.record.is_some()
+            || self.abstention.is_some()
+            || self.calibration.is_some()
+            || self.page.is_some()
     }
 }
 

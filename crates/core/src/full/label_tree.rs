@@ -211,11 +211,8 @@ impl LabelTree {
 
     /// The learner of a new node.
     fn learner(&self, node: u32) -> Box<dyn Model> {
-        let made = self.entry.make(
-            &self.node_values,
-            self.node_problem(),
-            self.seed.wrapping_add(u64::from(node)),
-        );
+        let made =
+            self.entry.make(&self.node_values, self.node_problem(), self.seed.wrapping_add(u64::from(node)));
         made.expect("a learner of these parameters was made before")
     }
 
@@ -396,7 +393,8 @@ impl Predictor for LabelTree {
         }
         // Classes without a leaf are alike, and come in order.
         let unknown = self.share_of_unknown();
-        let mut others = (0u32..).zip(&self.places).filter(|(_, place)| place.is_none()).map(|(class, _)| class);
+        let mut others =
+            (0u32..).zip(&self.places).filter(|(_, place)| place.is_none()).map(|(class, _)| class);
         if let Some(class) = others.next() {
             open.push(Open { share: unknown, child: Child::Leaf(class) });
         }

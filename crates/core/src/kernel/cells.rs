@@ -76,8 +76,7 @@ impl<T: Number> Cells<T> {
     pub fn new(width: usize, features: usize, most: usize) -> Self {
         let most = most.clamp(1, NONE as usize);
         let slots = features.min(most);
-        let index =
-            if slots <= FEW { Index::Listed(vec![NONE; slots]) } else { Index::Hashed(Vec::new()) };
+        let index = if slots <= FEW { Index::Listed(vec![NONE; slots]) } else { Index::Hashed(Vec::new()) };
         let first = if slots <= FIRST { slots.max(1) } else { FIRST.div_ceil(width.max(1)) };
         Self { width, features, most, first: first.next_power_of_two(), index, pages: Vec::new(), used: 0 }
     }

@@ -22,13 +22,7 @@ pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [
 }
 
 /// The same to the seven digits of single precision.
-pub(crate) fn solve_single(
-    a: &[f64],
-    g: &[f64],
-    z: &mut [f64],
-    p: &mut [f64],
-    scratch: &mut [f64],
-) -> usize {
+pub(crate) fn solve_single(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
     // Steps square the error: what follows this one is far below 1e-7.
     let steps = iterate(a, g, z, p, scratch, 1e-4);
     quick_softmax(z, p);

@@ -18,9 +18,9 @@
 
 use std::fmt::Debug;
 
+use super::cells::Cells;
 use super::lowrank_inverse::LowRankInverse;
 use super::vector::{axpy, dot};
-use super::cells::Cells;
 use super::weights::scores_by_feature;
 use crate::example::Features;
 use crate::loss::hinge::margin;

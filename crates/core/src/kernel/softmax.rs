@@ -152,7 +152,10 @@ mod tests {
 
     #[test]
     fn quick_logarithms_are_as_good() {
-        let p: Vec<f64> = (0..4000).map(|i| (-0.17 * f64::from(i)).exp() * 0.999).chain([1.0, 0.0, 0.5, 1.0 - 1e-16]).collect();
+        let p: Vec<f64> = (0..4000)
+            .map(|i| (-0.17 * f64::from(i)).exp() * 0.999)
+            .chain([1.0, 0.0, 0.5, 1.0 - 1e-16])
+            .collect();
         let mut got = vec![0.0; p.len()];
         quick_logarithms(&p, 1e-300, &mut got);
         for (got, p) in got.iter().zip(&p) {

@@ -58,7 +58,12 @@ impl RoundScore {
     /// The score of a forecast of which the played label and the probability of the true one, `label`, are known.
     pub fn of_label(label: Label, played: Label, probability: f64) -> Self {
         let error = f64::from(u8::from(played != label));
-        Self { error, expected_error: 1.0 - probability, greedy_error: error, loss: -probability.max(1e-300).ln() }
+        Self {
+            error,
+            expected_error: 1.0 - probability,
+            greedy_error: error,
+            loss: -probability.max(1e-300).ln(),
+        }
     }
 }
 

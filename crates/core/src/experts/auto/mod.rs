@@ -279,13 +279,15 @@ impl Algorithm for Auto {
     }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
-        let lineup = params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
+        let lineup =
+            params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
         let active = lineup.0.iter().filter(|place| !place.left);
         active.map(|place| place.member.numbers(problem)).fold(0, usize::saturating_add)
     }
 
     fn numbers_at_first(params: &AutoParams, problem: &Problem) -> usize {
-        let lineup = params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
+        let lineup =
+            params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
         let active = lineup.0.iter().filter(|place| !place.left);
         active.map(|place| place.member.numbers_at_first(problem)).fold(0, usize::saturating_add)
     }

@@ -43,7 +43,9 @@ impl Params for LabelTreeParams {
         },
         ParamInfo::of::<f64>(
             "balance",
-            &["How much a short path counts when a leaf is sought for a new label, in [0, 1]: 1 for nothing else."],
+            &[
+                "How much a short path counts when a leaf is sought for a new label, in [0, 1]: 1 for nothing else.",
+            ],
             "0.25",
         ),
     ];

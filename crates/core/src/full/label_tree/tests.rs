@@ -20,7 +20,10 @@ fn rows(count: usize, classes: usize) -> Vec<(Vec<f64>, usize)> {
     };
     let mut rows: Vec<Vec<f64>> = unit_rows(3, count, 4);
     rows.iter_mut().for_each(|x| x[0] = 0.5 + 0.1 * rng.uniform());
-    rows.into_iter().map(|x| (x.iter().map(|x| 0.8 * x).collect::<Vec<f64>>(), x)).map(|(x, y)| (x, label(&y))).collect()
+    rows.into_iter()
+        .map(|x| (x.iter().map(|x| 0.8 * x).collect::<Vec<f64>>(), x))
+        .map(|(x, y)| (x, label(&y)))
+        .collect()
 }
 
 /// K = 3. Round 1: 1/3 each. After class 2: q = (1 + ½)/2 = ¾, so 1/4 for class 2 and 3/8 for each of the others. After class 0: one
@@ -37,7 +40,8 @@ fn first_rounds_by_hand() {
     assert_eq!(at.probabilities, [0.375, 0.375, 0.25]);
     tree.update(x, Target::class(0), &at);
     assert_close(tree.kept_back, 3f64.ln() - 0.375f64.ln(), 1e-15, "kept back");
-    let mut node = Aioli::new(AioliParams::default(), Problem::new(2, 1).with_radius(1.0), 0).expect("defaults");
+    let mut node =
+        Aioli::new(AioliParams::default(), Problem::new(2, 1).with_radius(1.0), 0).expect("defaults");
     let mut own = node.prediction();
     node.predict(x, &mut own);
     node.update(x, Target::class(1), &own);
@@ -56,7 +60,8 @@ fn it_follows_a_naive_tree() {
     use std::collections::BTreeMap;
     let (classes, balance) = (12, 0.25);
     let mut tree = tree(classes, 4, &[("balance", balance)]);
-    let aioli = || Aioli::new(AioliParams::default(), Problem::new(2, 4).with_radius(1.0), 0).expect("defaults");
+    let aioli =
+        || Aioli::new(AioliParams::default(), Problem::new(2, 4).with_radius(1.0), 0).expect("defaults");
     // Of every label its path; of every inner path its learner.
     let mut paths: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut learners: BTreeMap<Vec<usize>, Aioli> = BTreeMap::new();
