@@ -10,7 +10,7 @@ import pytest
 import noregret
 
 HERE = Path(__file__).parent.parent
-NEEDS = {"noregret.sklearn": "sklearn", "noregret.river": "river", "noregret.coba": "coba", "noregret.ray": "ray.data"}
+NEEDS = {"noregret.sklearn": "sklearn", "noregret.river": "river", "noregret.coba": "coba", "noregret.ray": "ray.data", "noregret.client": "httpx"}
 MODULES = ["noregret", *(m.name for m in pkgutil.walk_packages(noregret.__path__, "noregret.", onerror=lambda _: None))]
 
 

@@ -2,6 +2,8 @@
 
 mod decisions;
 mod learning;
+#[cfg(feature = "serve")]
+mod serve;
 mod stream;
 
 use std::path::PathBuf;
@@ -13,6 +15,8 @@ use noregret_stream::Format;
 
 pub(crate) use decisions::{EvaluateArgs, ReplayArgs};
 pub(crate) use learning::{CompareArgs, PredictArgs, RunArgs};
+#[cfg(feature = "serve")]
+pub(crate) use serve::ServeArgs;
 pub(crate) use stream::{DataArgs, StreamArgs};
 
 /// Online multiclass learning with regret guarantees: predict, see the label, learn, one row at a time.
@@ -66,6 +70,10 @@ pub(crate) enum Command {
     #[cfg(feature = "fetch")]
     #[command(subcommand)]
     Data(SetsCommand),
+    /// Serve decisions, predictions and learning over HTTP, so that nothing that was answered is ever lost
+    #[cfg(feature = "serve")]
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(ServeArgs),
     /// Write completions for a shell
     Completions(CompletionsArgs),
     /// Write manual pages, one a command, into a folder

@@ -76,6 +76,8 @@ fn execute(command: &Command) -> Result<(), Failure> {
         Command::Reproduce(args) => cmd::reproduce::run(args),
         #[cfg(feature = "fetch")]
         Command::Data(command) => cmd::data::run(command),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => cmd::serve::run(args),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "noregret", &mut script);

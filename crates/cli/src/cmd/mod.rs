@@ -14,4 +14,6 @@ pub(crate) mod repeat;
 pub(crate) mod replay;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod trace;

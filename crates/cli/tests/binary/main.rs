@@ -31,6 +31,8 @@ mod report;
 mod reproduce;
 mod resume;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod tables;
 mod trace;
 mod util;

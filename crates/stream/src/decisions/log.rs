@@ -176,7 +176,8 @@ struct DecisionLine<'a> {
     p: &'a [f64],
     #[serde(skip_serializing_if = "Option::is_none")]
     correct: Option<bool>,
-    learner: OwnRef<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    learner: Option<OwnRef<'a>>,
 }
 
 #[derive(Serialize)]
@@ -303,6 +304,41 @@ impl<W: Write> LogWriter<W> {
         if self.live { self.out.flush() } else { Ok(()) }
     }
 
+    /// Writes the decision `id`, taken for `raw`. `correct` is known if it was heard at once. A decision that is not the
+    /// `learners` own, because somebody else chose the label, goes without the part from which it could be replayed.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn decision(
+        &mut self,
+        id: &str,
+        raw: Raw<'_>,
+        taken: &Decision,
+        correct: Option<bool>,
+        learners: bool,
+    ) -> io::Result<()> {
+        self.names(raw.labels, raw.columns)?;
+        let label = raw.labels.name(noregret::example::Label(taken.label));
+        self.write(&DecisionLine {
+            id,
+            x: X(raw),
+            label: &label,
+            probability: taken.probability,
+            p: &taken.distribution,
+            correct,
+            learner: learners.then_some(OwnRef {
+                label: taken.label,
+                round: taken.round,
+                greedy: taken.greedy,
+                exploration: taken.exploration,
+                explored: taken.explored,
+                scores: &taken.scores,
+                forecast: &taken.forecast,
+                offered: &taken.offered,
+            }),
+        })
+    }
+
     /// Writes the feedback of the decision `id`: right, wrong, a reward between, or that there will never be any.
     ///
     /// # Errors
@@ -336,26 +372,7 @@ impl<W: Write> Journal for LogWriter<W> {
         taken: &Decision,
         correct: Option<bool>,
     ) -> io::Result<()> {
-        self.names(raw.labels, raw.columns)?;
-        let label = raw.labels.name(noregret::example::Label(taken.label));
-        self.write(&DecisionLine {
-            id: &round.to_string(),
-            x: X(raw),
-            label: &label,
-            probability: taken.probability,
-            p: &taken.distribution,
-            correct,
-            learner: OwnRef {
-                label: taken.label,
-                round: taken.round,
-                greedy: taken.greedy,
-                exploration: taken.exploration,
-                explored: taken.explored,
-                scores: &taken.scores,
-                forecast: &taken.forecast,
-                offered: &taken.offered,
-            },
-        })
+        self.decision(&round.to_string(), raw, taken, correct, true)
     }
 
     fn heard(&mut self, round: u64, correct: bool) -> io::Result<()> {

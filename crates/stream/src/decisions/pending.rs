@@ -82,6 +82,11 @@ impl<T> Pending<T> {
         self.ages.contains_key(id)
     }
 
+    /// What is kept for `id`.
+    pub fn get_mut(&mut self, id: &str) -> Option<&mut T> {
+        self.waiting.get_mut(self.ages.get(id)?).map(|(_, what)| what)
+    }
+
     /// How many rounds wait.
     pub fn len(&self) -> usize {
         self.waiting.len()
@@ -215,6 +220,11 @@ impl Decisions {
     /// The ids of those that wait, the oldest first.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(id, _)| id)
+    }
+
+    /// Those that wait, each with its row, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Example, &Decision)> {
+        self.0.iter().map(|(id, (example, taken))| (id, example, taken))
     }
 
     /// How many were forgotten because too many waited.

@@ -1,0 +1,226 @@
+"""The service through its clients: ours, and the official ones of Personalizer, unmodified."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import BINARY, ROOT, needs_the_command_line
+
+pytestmark = needs_the_command_line
+
+TOPICS = ["sport", "art", "news", "music"]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """The address of a running service."""
+    folder = tmp_path_factory.mktemp("serve")
+    child = subprocess.Popen(
+        [BINARY, "serve", "--listen", "127.0.0.1:0", "--dir", folder / "data"], stderr=subprocess.PIPE, text=True
+    )
+    address = None
+    for line in child.stderr:
+        if found := re.match(r"noregret: (http://[^,]+),", line):
+            address = found[1]
+            break
+    assert address, "it did not start"
+    yield address
+    child.terminate()
+    assert child.wait(20) == 143
+
+
+def site(rounds, rank, reward, seed=1):
+    """A small news site: articles arrive and leave, visitors like a topic, some rewards come late, some never. Returns what the second
+    half earned, of at most 1 a round."""
+    drawn, late, earned = random.Random(seed), [], 0.0
+    for t in range(rounds):
+        likes = drawn.choice(TOPICS)
+        articles = [(f"article-{t // 25 + at}", TOPICS[(t // 25 + at) % 4]) for at in range(4)]
+        banned = articles[0][0] if t % 10 == 0 else None
+        event, chosen = rank({"likes": likes, "hour": t % 24}, articles, banned)
+        assert chosen != banned
+        value = 1.0 if dict(articles)[chosen] == likes else 0.0
+        earned += value if t >= rounds // 2 else 0.0
+        if t % 13:
+            late.append((event, value))
+        if len(late) > 5:
+            reward(*late.pop(drawn.randrange(5)))
+    return earned / (rounds - rounds // 2)
+
+
+def test_our_client(service):
+    client = pytest.importorskip("noregret.client")
+    pytest.importorskip("httpx")
+    with client.Client(service) as connection:
+        model = connection.create("pets", learner="ogd", labels=["cat", "dog"])
+        rows = [({"size": float(t % 5), "colour": "grey"}, "dog" if t % 5 > 2 else "cat") for t in range(60)]
+        assert len(list(model.learn_many(rows))) == 60
+        assert model.predict({"size": 4.0}).label == "dog"
+        assert model.about()["rounds"] == 60
+        version = model.save()
+        model.learn({"size": 4.0}, "cat", weight=2.0)
+        model.roll_back(version)
+        assert model.about()["rounds"] == 60
+        copy = model.copy("pets-again")
+        assert copy.predict({"size": 4.0}) == model.predict({"size": 4.0})
+        copy.delete()
+        with pytest.raises(client.Refused, match="no model") as refused:
+            copy.about()
+        assert refused.value.status == 404
+        with pytest.raises(client.Refused) as refused:
+            model.learn({"size": "huge"}, None)
+        assert (refused.value.status, refused.value.field) == (422, "y")
+
+        news = connection.create("news", feedback="bandit")
+
+        def rank(context, articles, banned):
+            offer = {name: {"topic": topic} for name, topic in articles}
+            decision = news.decide(context, offer, exclude=[banned] if banned else [])
+            return decision.id, decision.label
+
+        assert site(400, rank, lambda id, value: news.feedback(id, reward=value)) > 0.5
+        assert len(news.log().splitlines()) > 700
+        assert news.evaluate("uniform")["estimates"]
+
+
+def test_personalizer_1_0(service):
+    pytest.importorskip("azure.cognitiveservices.personalizer", exc_type=ImportError)
+    from azure.cognitiveservices.personalizer import PersonalizerClient
+    from azure.cognitiveservices.personalizer.models import ErrorResponseException, RankableAction, RankRequest
+    from msrest.authentication import CognitiveServicesCredentials
+
+    client = PersonalizerClient(f"{service}/loops/first", CognitiveServicesCredentials("key"))
+
+    def rank(context, articles, banned):
+        actions = [RankableAction(id=name, features=[{"topic": topic}]) for name, topic in articles]
+        request = RankRequest(
+            context_features=[context], actions=actions, excluded_actions=[banned] if banned else None
+        )
+        answer = client.rank(rank_request=request)
+        assert abs(sum(one.probability for one in answer.ranking) - 1) < 1e-6
+        return answer.event_id, answer.reward_action_id
+
+    assert site(400, rank, lambda event, value: client.events.reward(event_id=event, value=value)) > 0.5
+    actions = [RankableAction(id=name, features=[{"topic": name}]) for name in TOPICS]
+    request = RankRequest(actions=actions, event_id="later", defer_activation=True)
+    first = client.rank(rank_request=request)
+    assert client.rank(rank_request=request).reward_action_id == first.reward_action_id
+    client.events.reward(event_id="later", value=1.0)
+    client.events.activate(event_id="later")
+    with pytest.raises(ErrorResponseException, match="no decision"):
+        client.events.reward(event_id="never", value=1.0)
+
+
+def test_personalizer_preview(service):
+    pytest.importorskip("azure.ai.personalizer", exc_type=ImportError)
+    from azure.ai.personalizer import PersonalizerAdministrationClient, PersonalizerClient
+    from azure.core.credentials import AzureKeyCredential
+    from azure.core.exceptions import HttpResponseError
+
+    endpoint, key = f"{service}/loops/second", AzureKeyCredential("key")
+    client, admin = PersonalizerClient(endpoint, key), PersonalizerAdministrationClient(endpoint, key)
+
+    def rank(context, articles, banned):
+        actions = [{"id": name, "features": [{"topic": topic}]} for name, topic in articles]
+        request = {"contextFeatures": [context], "actions": actions, "excludedActions": [banned] if banned else []}
+        answer = client.rank(request)
+        return answer["eventId"], answer["rewardActionId"]
+
+    assert site(400, rank, lambda event, value: client.reward(event, {"value": value})) > 0.5
+    config = admin.get_service_configuration()
+    config["rewardWaitTime"], config["rewardAggregation"] = "PT1H", "sum"
+    assert admin.update_service_configuration(config)["rewardWaitTime"] == "PT1H"
+    slots = [{"id": "top", "baselineAction": "sport"}, {"id": "side", "baselineAction": "art", "features": [{"small": True}]}]
+    for t in range(40):
+        page = {
+            "contextFeatures": [{"likes": TOPICS[t % 4]}],
+            "actions": [{"id": topic, "features": [{"topic": topic}]} for topic in TOPICS],
+            "slots": slots,
+            "deferActivation": t % 2 == 0,
+        }
+        filled = client.rank_multi_slot(page)
+        assert len({slot["rewardActionId"] for slot in filled["slots"]}) == 2
+        if t % 2 == 0:
+            client.activate_multi_slot(filled["eventId"])
+        client.reward_multi_slot(filled["eventId"], {"reward": [{"slotId": "top", "value": 0.5}]})
+    evaluation = {"name": "e", "startTime": "2020-01-01T00:00:00Z", "endTime": "2040-01-01T00:00:00Z", "policies": []}
+    try:
+        admin.create_evaluation("e", evaluation)
+    except HttpResponseError as error:
+        raise AssertionError(error.response.text()) from error
+    assert [one["id"] for one in admin.list_evaluations()] == ["e"]
+    model = b"".join(admin.export_model())
+    admin.reset_model()
+    admin.import_model(model)
+    assert admin.get_log_properties()["dateRange"]["from"]
+    with pytest.raises(HttpResponseError) as refused:
+        admin.update_policy({"name": "p", "arguments": "--cb_explore_adf"})
+    assert refused.value.status_code == 501
+
+
+JAVASCRIPT = """
+const { PersonalizerClient } = require("@azure/cognitiveservices-personalizer");
+const { ApiKeyCredentials } = require("@azure/ms-rest-js");
+const rest = require("@azure-rest/ai-personalizer");
+const topics = ["sport", "art", "news", "music"], url = process.argv[2];
+(async () => {
+  const credentials = new ApiKeyCredentials({ inHeader: { "Ocp-Apim-Subscription-Key": "key" } });
+  const client = new PersonalizerClient(credentials, url + "/loops/third");
+  const restful = (rest.default || rest)(url + "/loops/fourth", { key: "key" }, { allowInsecureConnection: true });
+  const earned = [0, 0];
+  for (let t = 0; t < 300; t++) {
+    const likes = topics[(t * 7) % 4];
+    const actions = topics.map(topic => ({ id: topic + (t / 30 | 0), features: [{ topic }] }));
+    const body = { contextFeatures: [{ likes }], actions, excludedActions: [], deferActivation: t % 5 === 0 };
+    const one = await client.rank(body);
+    if (t % 5 === 0) await client.events.activate(one.eventId);
+    const value = one.rewardActionId.startsWith(likes) ? 1 : 0;
+    await client.events.reward(one.eventId, { value });
+    const two = await restful.path("/rank").post({ body });
+    if (two.status !== "201") throw new Error(JSON.stringify(two.body));
+    const { eventId, rewardActionId } = two.body;
+    if (t % 5 === 0) await restful.path("/events/{eventId}/activate", eventId).post();
+    const other = rewardActionId.startsWith(likes) ? 1 : 0;
+    const done = await restful.path("/events/{eventId}/reward", eventId).post({ body: { value: other } });
+    if (done.status !== "204") throw new Error(JSON.stringify(done.body));
+    if (t >= 150) { earned[0] += value / 150; earned[1] += other / 150; }
+  }
+  const config = await restful.path("/configurations/service").get();
+  if (config.body.rewardWaitTime !== "PT10M") throw new Error(JSON.stringify(config.body));
+  const dates = { startTime: "2020-01-01T00:00:00Z", endTime: "2040-01-01T00:00:00Z" };
+  const made = await restful.path("/evaluations").post({ body: { name: "e", policies: [], ...dates } });
+  if (made.status !== "201") throw new Error(JSON.stringify(made.body));
+  const read = await restful.path("/evaluations/{evaluationId}", made.body.id).get();
+  if (read.body.policyResults.length !== 4) throw new Error(JSON.stringify(read.body));
+  console.log(JSON.stringify(earned));
+})().catch(error => { console.error(error); process.exit(1); });
+"""
+
+
+def test_personalizer_javascript(service):
+    """Both packages of npm, installed once into target/; skipped where there is no npm, or nothing to install from."""
+    if not shutil.which("npm"):
+        pytest.skip("there is no npm")
+    folder = ROOT / "target" / "personalizer-clients"
+    folder.mkdir(parents=True, exist_ok=True)
+    packages = ["@azure/cognitiveservices-personalizer@2.0.1", "@azure-rest/ai-personalizer@1.0.0-beta.1"]
+    if not (folder / "node_modules" / "@azure-rest" / "ai-personalizer").exists():
+        command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, *packages]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+        except subprocess.TimeoutExpired:
+            pytest.skip("npm installs nothing here")
+        if done.returncode != 0:
+            pytest.skip(f"npm installs nothing here: {done.stderr[-200:]}")
+    Path(folder, "scenario.js").write_text(JAVASCRIPT)
+    done = subprocess.run(
+        ["node", "scenario.js", service], cwd=folder, capture_output=True, text=True, timeout=120, env=dict(os.environ)
+    )
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(done.stdout.splitlines()[-1])
+    assert first > 0.5 and second > 0.5

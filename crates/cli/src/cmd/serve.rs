@@ -1,0 +1,38 @@
+//! `noregret serve`: decisions over HTTP.
+
+use std::io::Write as _;
+
+use noregret_serve::{Limits, Options, Right, add_key, serve};
+
+use crate::args::ServeArgs;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::note::note;
+
+/// Serves until a signal asks for the end.
+pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
+    if let Some(name) = &args.add_key {
+        let right = match args.right.as_str() {
+            "read" => Right::Read,
+            "write" => Right::Write,
+            _ => Right::Admin,
+        };
+        let key = add_key(&args.dir, name, right, &args.models).map_err(Failure::data)?;
+        return writeln!(std::io::stdout().lock(), "{key}").map_err(Failure::output);
+    }
+    let mebibytes = |count: usize| count.saturating_mul(1 << 20);
+    let limits = Limits {
+        rate: args.rate,
+        body: mebibytes(args.body),
+        model_bytes: mebibytes(args.memory),
+        ..Limits::default()
+    };
+    let options = Options { listen: args.listen, dir: args.dir.clone(), limits };
+    let stop = interrupt::listen();
+    noregret_serve::log_to_stderr();
+    let ready = |address| {
+        note(format_args!("noregret: http://{address}, everything under {}", args.dir.display()));
+    };
+    serve(&options, &stop, ready).map_err(Failure::data)?;
+    interrupt::check(&stop, || "with all models saved".to_owned())
+}

@@ -1,0 +1,212 @@
+//! `noregret serve` as a process: killed at any moment, stopped in good order.
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use noregret::model::Archive;
+use serde_json::{Value, json};
+
+use crate::util::Folder;
+
+/// The program, serving.
+struct Served {
+    child: Child,
+    base: String,
+}
+
+impl Served {
+    fn start(folder: &Folder, arguments: &str) -> Self {
+        let mut child = folder
+            .command(&format!("serve --listen 127.0.0.1:0 --dir data {arguments}"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut said = String::new();
+        let base = loop {
+            let Some(Ok(line)) = lines.next() else { panic!("it did not start: {said}") };
+            if let Some(rest) = line.strip_prefix("noregret: http://") {
+                break format!("http://{}", rest.split(',').next().unwrap());
+            }
+            said += &line;
+        };
+        // What it says later must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, base }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn terminate(mut self) -> Option<i32> {
+        let killed = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(killed.success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+fn agent() -> ureq::Agent {
+    let config = ureq::Agent::config_builder().http_status_as_error(false);
+    config.timeout_global(Some(Duration::from_secs(20))).build().into()
+}
+
+/// The status and the JSON of an answer; `None` if there was none.
+fn post(agent: &ureq::Agent, url: &str, body: &Value) -> Option<(u16, Value)> {
+    let mut response = agent.post(url).content_type("application/json").send(body.to_string()).ok()?;
+    let text = response.body_mut().read_to_string().ok()?;
+    Some((response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null)))
+}
+
+fn get(url: &str) -> Vec<u8> {
+    let mut response = agent().get(url).call().unwrap();
+    response.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap()
+}
+
+/// Kills the service `kills` times under the load of four clients. Every decision that was answered is known afterwards, every
+/// answer is counted once, and the model is that of its own log, replayed, to the bit.
+fn killed(kills: u64) {
+    let folder = Folder::new();
+    let mut served = Served::start(&folder, "");
+    let spec = json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b", "c"],
+        "params": {"features": 6, "exploration": 0.2}});
+    let url = format!("{}/v1/models/m", served.base);
+    assert_eq!(agent().put(&url).send(spec.to_string()).unwrap().status(), 201);
+    // Decisions that were answered, with what was acknowledged of their feedback.
+    let known: Arc<Mutex<HashMap<String, Option<bool>>>> = Arc::default();
+    let counter = Arc::new(AtomicU64::new(0));
+    for round in 0..kills {
+        let stop = Arc::new(AtomicBool::new(false));
+        let clients: Vec<_> = (0..4)
+            .map(|client| {
+                let (base, known, stop) = (served.base.clone(), Arc::clone(&known), Arc::clone(&stop));
+                let counter = Arc::clone(&counter);
+                std::thread::spawn(move || {
+                    let agent = agent();
+                    while !stop.load(Ordering::Relaxed) {
+                        let n = counter.fetch_add(1, Ordering::Relaxed);
+                        let x = json!({"x": {"v": (n % 17) as f64 / 17.0, "w": n % 3, "client": client}});
+                        let Some((200, decision)) = post(&agent, &format!("{base}/v1/models/m/decide"), &x) else {
+                            continue;
+                        };
+                        let id = decision["id"].as_str().unwrap().to_owned();
+                        assert!(known.lock().unwrap().insert(id.clone(), None).is_none(), "{id} twice");
+                        if n.is_multiple_of(7) {
+                            continue;
+                        }
+                        let correct = n.is_multiple_of(2);
+                        let body = json!({"id": id, "correct": correct});
+                        if let Some((200, _)) = post(&agent, &format!("{base}/v1/models/m/feedback"), &body) {
+                            known.lock().unwrap().insert(id, Some(correct));
+                        }
+                    }
+                })
+            })
+            .collect();
+        // Moments that differ from kill to kill.
+        std::thread::sleep(Duration::from_millis(40 + round * 7919 % 160));
+        served.kill();
+        stop.store(true, Ordering::Relaxed);
+        clients.into_iter().for_each(|client| client.join().unwrap());
+        served = Served::start(&folder, "");
+    }
+    let base = served.base.clone();
+    let log = String::from_utf8(get(&format!("{base}/v1/models/m/log"))).unwrap();
+    let model = get(&format!("{base}/v1/models/m/model"));
+    let (mut decided, mut heard) = (HashMap::new(), HashMap::new());
+    for line in log.lines().skip(1) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let Some(id) = line["id"].as_str().map(str::to_owned) else { continue };
+        let place = if line["label"].is_string() { &mut decided } else { &mut heard };
+        assert!(place.insert(id.clone(), line["correct"].as_bool()).is_none(), "{id} stands there twice");
+    }
+    let known = known.lock().unwrap();
+    assert!(known.len() as u64 > 5 * kills, "{} decisions are no load", known.len());
+    for (id, answer) in known.iter() {
+        assert!(decided.contains_key(id), "the decision {id} was answered, and is lost");
+        if answer.is_some() {
+            assert_eq!(heard.get(id), Some(answer), "what was heard of {id}");
+        }
+    }
+    folder.write("log.ndjson", &log);
+    folder.run("replay log.ndjson --save replayed").succeeded();
+    let digest = |bytes: &[u8]| {
+        let archive = Archive::from_bytes(bytes).unwrap();
+        let mut tensors: Vec<_> = archive.tensors().map(|(name, data)| (name.to_owned(), data.clone())).collect();
+        tensors.sort_by(|a, b| a.0.cmp(&b.0));
+        tensors
+    };
+    assert!(digest(&model) == digest(&folder.read("replayed")), "the model is not that of its log");
+    served.kill();
+}
+
+#[test]
+fn nothing_that_was_answered_is_lost() {
+    killed(4);
+}
+
+#[test]
+#[ignore = "slow: a hundred kills"]
+fn nothing_is_lost_in_a_hundred_kills() {
+    killed(100);
+}
+
+/// SIGTERM: what waits is done, all is saved, and the exit code says so.
+#[test]
+fn signals_end_it_in_good_order() {
+    let folder = Folder::new();
+    let served = Served::start(&folder, "");
+    let url = format!("{}/v1/models/m", served.base);
+    assert_eq!(agent().put(&url).send("{\"learner\": \"ogd\"}").unwrap().status(), 201);
+    for t in 0..5 {
+        let row = json!({"x": {"v": t}, "y": if t > 2 { "a" } else { "b" }});
+        assert_eq!(post(&agent(), &format!("{url}/learn"), &row).unwrap().0, 200);
+    }
+    assert_eq!(served.terminate(), Some(143));
+    let snapshots = folder.path("data/models/m/snapshots");
+    assert!(snapshots.join("00000000000000000005.safetensors").exists());
+    let snapshot = "data/models/m/snapshots/00000000000000000005.safetensors";
+    let shown = folder.run(&format!("inspect {snapshot}")).succeeded().stdout;
+    assert!(shown.contains("ogd"), "{shown}");
+}
+
+/// The README's five lines, as they stand there.
+#[test]
+fn the_lines_of_the_readme() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let (_, rest) = readme.split_once("<!-- serve: run by crates/cli/tests/binary/serve.rs -->\n```sh\n").unwrap();
+    let lines: Vec<&str> = rest.split_once("```").unwrap().0.lines().collect();
+    assert_eq!(lines.len(), 5);
+    assert!(lines[0].starts_with("noregret serve"), "{}", lines[0]);
+    let folder = Folder::new();
+    let served = Served::start(&folder, "");
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no curl");
+        return;
+    }
+    for line in &lines[1..] {
+        let command = line.replace("localhost:8730", served.base.strip_prefix("http://").unwrap());
+        let ran = Command::new("sh").args(["-c", &format!("{command} --silent --fail")]).output().unwrap();
+        assert!(ran.status.success(), "{line}: {ran:?}");
+        assert!(!ran.stdout.is_empty(), "{line}");
+    }
+    assert_eq!(served.terminate(), Some(143));
+}
+
+#[test]
+fn keys_are_seen_once() {
+    let folder = Folder::new();
+    let key = folder.run("serve --dir data --add-key site --right write --models a,b").succeeded().stdout;
+    assert_eq!(key.trim().len(), 64);
+    let kept = String::from_utf8(folder.read("data/keys.json")).unwrap();
+    assert!(kept.contains("\"site\"") && !kept.contains(key.trim()), "{kept}");
+    let again = folder.run("serve --dir data --add-key site");
+    assert_eq!((again.code, again.stderr.trim()), (2, "noregret: there is a key called site already"));
+    let open = folder.run("serve --dir other --listen 0.0.0.0:0");
+    assert!(open.code == 2 && open.stderr.contains("there are no keys"), "{}", open.stderr);
+}

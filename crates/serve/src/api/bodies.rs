@@ -1,0 +1,225 @@
+//! Bodies of our own protocol.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::model::engine::{Chosen, Forecasted};
+use crate::model::event::{Decide, Offered};
+use crate::model::spec::shown;
+use crate::refusal::Refusal;
+
+/// A row to predict.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PredictBody {
+    /// Features by name: numbers, texts (categories), bools; objects within are columns by path. Or an array.
+    #[schema(value_type = Object, example = json!({"age": 31, "hue": "red"}))]
+    pub x: Value,
+}
+
+/// A row to learn from.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LearnBody {
+    /// Features, as in predict.
+    #[schema(value_type = Object, example = json!({"age": 31, "hue": "red"}))]
+    pub x: Value,
+    /// The label; a number for learners of numbers; probabilities of all labels for those that take them.
+    #[schema(value_type = String, example = "cat")]
+    pub y: Value,
+    /// The importance weight, 1 without it.
+    #[schema(example = 1.0, minimum = 0.0, maximum = 1e30)]
+    pub weight: Option<f64>,
+}
+
+/// A decision that is wanted.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DecideBody {
+    /// Features of the round, as in predict.
+    #[schema(value_type = Object, example = json!({"hour": 9, "device": "phone"}))]
+    #[serde(default)]
+    pub x: Value,
+    /// The labels on offer: a list of names, a list of `{"label", "x"}`, or an object of names and features. Without it, all labels of
+    /// the model.
+    #[schema(value_type = Option<Vec<String>>, example = json!(["red", "green", "blue"]))]
+    pub labels: Option<Value>,
+    /// An id of one's own; without it, one is made.
+    #[schema(example = "visit-17", max_length = 256)]
+    pub id: Option<String>,
+    /// Labels on offer that must not be played.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// Whether nothing counts until the decision is activated.
+    #[serde(default)]
+    pub deferred: bool,
+}
+
+/// What a decision earned: one of `correct` and `reward`.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FeedbackBody {
+    /// The decision.
+    #[schema(example = "visit-17", max_length = 512)]
+    pub id: String,
+    /// Whether the label was right.
+    #[schema(example = true)]
+    pub correct: Option<bool>,
+    /// What it earned, from 0 to 1.
+    #[schema(minimum = 0.0, maximum = 1.0)]
+    pub reward: Option<f64>,
+}
+
+/// A decision.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActivateBody {
+    /// The decision.
+    #[schema(example = "visit-17", max_length = 512)]
+    pub id: String,
+}
+
+/// A version to go back to.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RollbackBody {
+    /// One of the model's versions.
+    #[schema(example = 0)]
+    pub version: u64,
+}
+
+/// A copy that is wanted.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyBody {
+    /// What the copy is called.
+    #[schema(example = "another", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    pub to: String,
+}
+
+/// A question to the log.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluateBody {
+    /// `uniform`, `logged`, `greedy`, `constant:LABEL`, or `model:NAME` for another model of the service, made from an older version.
+    #[schema(example = "uniform")]
+    pub policy: String,
+    /// The confidence of the intervals.
+    #[schema(example = 0.95, minimum = 0.01, maximum = 0.999)]
+    pub confidence: Option<f64>,
+}
+
+/// Where a backup goes.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BackupBody {
+    /// A name of letters, digits, `-`, `_` and `.`: the backup is a folder of this name in the service's folder `backups`.
+    #[schema(example = "monday", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    pub name: String,
+}
+
+/// A forecast.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Forecast {
+    /// The most probable label; a number for learners of numbers; null before the first label was seen.
+    #[schema(value_type = Option<String>, example = "cat")]
+    pub label: Value,
+    /// Probabilities of the labels.
+    #[schema(value_type = Object, example = json!({"cat": 0.9, "dog": 0.1}))]
+    pub p: Map<String, Value>,
+}
+
+/// A decision that was taken.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Decision {
+    /// Its id, by which it is answered.
+    #[schema(example = "visit-17")]
+    pub id: String,
+    /// The label to play.
+    #[schema(example = "red")]
+    pub label: String,
+    /// The probabilities with which labels on offer are played.
+    #[schema(value_type = Object, example = json!({"red": 0.9, "green": 0.05, "blue": 0.05}))]
+    pub p: Map<String, Value>,
+}
+
+fn by_name(p: Vec<(String, f64)>) -> Map<String, Value> {
+    p.into_iter().map(|(name, p)| (name, p.into())).collect()
+}
+
+impl From<Forecasted> for Forecast {
+    fn from(at: Forecasted) -> Self {
+        Self { label: at.label, p: by_name(at.p) }
+    }
+}
+
+impl From<Chosen> for Decision {
+    fn from(chosen: Chosen) -> Self {
+        Self { id: chosen.id, label: chosen.label, p: by_name(chosen.p) }
+    }
+}
+
+impl DecideBody {
+    /// The decision that is asked for.
+    pub(crate) fn decide(self) -> Result<Decide, Refusal> {
+        if let Some(id) = self.id.as_ref().filter(|id| id.is_empty() || id.len() > 256) {
+            let what = format!("the id has {} bytes; from 1 to 256 were needed", id.len());
+            return Err(Refusal::invalid("id", what));
+        }
+        Ok(Decide {
+            id: self.id.unwrap_or_default(),
+            x: self.x,
+            labels: self.labels.filter(|labels| !labels.is_null()).map(offered).transpose()?,
+            exclude: self.exclude,
+            slots: Vec::new(),
+            deferred: self.deferred,
+        })
+    }
+}
+
+/// Labels on offer in any of their forms.
+fn offered(labels: Value) -> Result<Vec<Offered>, Refusal> {
+    let wrong = |at: String, found: &Value| {
+        let what = format!("{at} is {}; a label was needed", shown(&found.to_string()));
+        Refusal::invalid(&at, what)
+    };
+    match labels {
+        Value::Object(map) => Ok(map.into_iter().map(|(label, x)| Offered { label, x }).collect()),
+        Value::Array(list) => {
+            let mut labels = Vec::with_capacity(list.len());
+            for (at, item) in list.into_iter().enumerate() {
+                let place = format!("labels[{at}]");
+                labels.push(match item {
+                    Value::String(label) => Offered { label, x: Value::Null },
+                    Value::Number(number) => Offered { label: number.to_string(), x: Value::Null },
+                    Value::Object(mut map) => {
+                        let x = map.remove("x").unwrap_or_default();
+                        match map.remove("label") {
+                            Some(Value::String(label)) if map.is_empty() => Offered { label, x },
+                            _ => return Err(wrong(place, &Value::Object(map))),
+                        }
+                    }
+                    other => return Err(wrong(place, &other)),
+                });
+            }
+            Ok(labels)
+        }
+        other => Err(wrong("labels".to_owned(), &other)),
+    }
+}
+
+impl FeedbackBody {
+    /// The reward.
+    pub(crate) fn reward(&self) -> Result<f64, Refusal> {
+        match (self.correct, self.reward) {
+            (Some(correct), None) => Ok(f64::from(u8::from(correct))),
+            (None, Some(reward)) if (0.0..=1.0).contains(&reward) => Ok(reward),
+            (None, Some(reward)) => {
+                let what = format!("the reward is {reward}; a number from 0 to 1 was needed");
+                Err(Refusal::invalid("reward", what))
+            }
+            _ => Err(Refusal::invalid("reward", "one of correct and reward was needed")),
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! Models: made, looked at, changed as a whole, deleted.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use noregret::model::Archive;
+use noregret_stream::decisions::logged::Logged;
+use noregret_stream::encode::examples::BadRows;
+use noregret_stream::evaluate::reward_model::reward_learner;
+use noregret_stream::evaluate::{EvaluateOptions, MakeLearner, Policy, evaluate as estimate};
+use noregret_stream::save::Frozen;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::bodies::{BackupBody, CopyBody, EvaluateBody, RollbackBody};
+use super::problem::Problem;
+use super::streams::streamed;
+use crate::app::{App, json as answered};
+use crate::hub::Place;
+use crate::model::engine::Engine;
+use crate::model::spec::{Feedback, Service, Spec, shown};
+use crate::model::writer::{Handle, Restored, described};
+use crate::refusal::Refusal;
+use crate::safety::keys::Right;
+use crate::store;
+
+type Answered = Result<Response, Refusal>;
+
+/// What takes a while is done on threads that serve nobody else.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    let gone = |_| Refusal::failed("the work was broken off");
+    tokio::task::spawn_blocking(work).await.map_err(gone)?
+}
+
+/// GET /v1/models.
+#[utoipa::path(get, path = "/v1/models", tag = "models", operation_id = "models",
+    responses((status = 200, description = "All models"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Answered {
+    app.allow(&headers, Right::Read, None)?;
+    let mut models = Vec::new();
+    for (name, place) in app.hub.list() {
+        models.push(match place {
+            Place::Running(handle) => status(&handle).await,
+            Place::Failed(what) => json!({"name": name, "failed": what}),
+            Place::Busy => json!({"name": name, "busy": true}),
+        });
+    }
+    Ok(answered(StatusCode::OK, &json!({"models": models})))
+}
+
+async fn status(handle: &Handle) -> Value {
+    if let Some(what) = handle.failure() {
+        return json!({"name": handle.name, "failed": what});
+    }
+    match handle.look().await {
+        Ok(reader) => {
+            let mut about = described(&handle.name, &reader, &handle.folder);
+            about["backlog"] = handle.backlog().into();
+            about
+        }
+        Err(refusal) => json!({"name": handle.name, "failed": refusal.detail}),
+    }
+}
+
+/// PUT /v1/models/{name}.
+#[utoipa::path(put, path = "/v1/models/{name}", tag = "models", operation_id = "create",
+    params(("name" = String, Path, description = "What the model is called", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    request_body(content = Option<Spec>),
+    responses((status = 200, description = "It was there, and made of the same"), (status = 201, description = "It is made"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Not now", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let bytes = app.bytes(body).await?;
+    let spec: Spec = if bytes.trim_ascii().is_empty() { Spec::default() } else { crate::app::parsed(&bytes)? };
+    if let Ok(handle) = app.hub.get(&name) {
+        let old = handle.spec();
+        let wanted = Spec { service: old.service.clone(), ..spec.clone() };
+        if wanted != old {
+            let what = format!("there is a model called {name}, made of something else; delete it first");
+            return Err(Refusal::conflict(what));
+        }
+        if spec.service != old.service {
+            handle.configure(spec.service).await?;
+        }
+        return Ok(answered(StatusCode::OK, &status(&handle).await));
+    }
+    let (app, called) = (Arc::clone(&app), name.clone());
+    let handle = aside(move || app.hub.create(&called, spec)).await?;
+    tracing::info!(model = %name, "made");
+    Ok(answered(StatusCode::CREATED, &status(&handle).await))
+}
+
+/// GET /v1/models/{name}.
+#[utoipa::path(get, path = "/v1/models/{name}", tag = "models", operation_id = "model",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    responses((status = 200, description = "What it is, and how it does"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn show(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+    app.allow(&headers, Right::Read, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    if let Some(what) = handle.failure() {
+        return Err(Refusal::failed(format!("the model {name} stands still: {what}")));
+    }
+    Ok(answered(StatusCode::OK, &status(&handle).await))
+}
+
+/// DELETE /v1/models/{name}.
+#[utoipa::path(delete, path = "/v1/models/{name}", tag = "models", operation_id = "delete",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    responses((status = 204, description = "It is gone, with its log"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn delete(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let called = name.clone();
+    aside(move || app.hub.delete(&called)).await?;
+    tracing::info!(model = %name, "deleted");
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// GET …/log.
+#[utoipa::path(get, path = "/v1/models/{name}/log", tag = "models", operation_id = "log",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    responses((status = 200, description = "A decision log, or the rows that were learnt", content_type = "application/x-ndjson"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn log(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+    app.allow(&headers, Right::Read, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let (sender, pieces) = mpsc::channel::<Bytes>(16);
+    tokio::task::spawn_blocking(move || {
+        let take = &mut |piece: Vec<u8>| sender.blocking_send(piece.into()).is_ok();
+        if let Err(what) = crate::model::log::export(&handle.folder, handle.kind, &handle.limits, take) {
+            tracing::error!(model = %handle.name, "the log could not be read: {what}");
+        }
+    });
+    Ok(streamed(pieces, "application/x-ndjson"))
+}
+
+/// DELETE …/log.
+#[utoipa::path(delete, path = "/v1/models/{name}/log", tag = "models", operation_id = "forget",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    responses((status = 204, description = "The log begins anew; the model has learnt what it has"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn forget(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    app.hub.get(&name)?.forget().await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Which version is wanted.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Version {
+    version: Option<u64>,
+}
+
+/// GET …/model.
+#[utoipa::path(get, path = "/v1/models/{name}/model", tag = "models", operation_id = "export",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"),
+        ("version" = Option<u64>, Query, description = "One of its versions; without it, the present")),
+    responses((status = 200, description = "A model file", content_type = "application/octet-stream"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn export(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Query(version): Query<Version>,
+    headers: HeaderMap,
+) -> Answered {
+    app.allow(&headers, Right::Read, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let archive = match version.version {
+        None => handle.export().await?,
+        Some(version) => {
+            let limits = handle.limits.clone();
+            aside(move || Ok(at_version(&handle, version, &limits)?.archive())).await?
+        }
+    };
+    file(&archive)
+}
+
+/// A model file as an answer.
+pub(crate) fn file(archive: &Archive) -> Answered {
+    archive.check().map_err(|error| Refusal::failed(error.to_string()))?;
+    let mut response = archive.to_bytes().into_response();
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    Ok(response)
+}
+
+/// The model as it was in one of its versions.
+fn at_version(handle: &Handle, version: u64, limits: &crate::Limits) -> Result<Engine, Refusal> {
+    let known = store::snapshots(&handle.folder).map_err(Refusal::failed)?;
+    if !known.contains(&version) {
+        let what = format!("there is no version {version}; there are {known:?}");
+        return Err(Refusal { field: Some("version".to_owned()), ..Refusal::unknown(what) });
+    }
+    let archive = store::read_snapshot(&handle.folder, version).map_err(Refusal::failed)?;
+    Engine::from_snapshot(&archive, limits).map_err(|error| Refusal::failed(error.to_string()))
+}
+
+/// PUT …/model.
+#[utoipa::path(put, path = "/v1/models/{name}/model", tag = "models", operation_id = "import",
+    params(("name" = String, Path, description = "The model; made, or going on from the file", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
+    responses((status = 200, description = "It goes on from the file"), (status = 201, description = "It is made of the file"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn import(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let bytes = app.bytes(body).await?;
+    let (status_code, handle) = put_model(&app, &name, bytes, Service::default()).await?;
+    Ok(answered(status_code, &status(&handle).await))
+}
+
+/// Makes a model of a file, or lets it go on from it.
+pub(crate) async fn put_model(
+    app: &Arc<App>,
+    name: &str,
+    bytes: Bytes,
+    service: Service,
+) -> Result<(StatusCode, Arc<Handle>), Refusal> {
+    let limits = app.limits().clone();
+    let there = match app.hub.get(name) {
+        Ok(handle) => Some(handle),
+        Err(refusal) if refusal.status == 404 => None,
+        Err(refusal) => return Err(refusal),
+    };
+    let service = there.as_ref().map_or(service, |handle| handle.spec().service);
+    let engine = aside(move || {
+        let archive = Archive::from_bytes(&bytes).map_err(|error| Refusal::invalid("body", error.to_string()))?;
+        Engine::import(&archive, service, &limits)
+    })
+    .await?;
+    if let Some(handle) = there {
+        if engine.kind != handle.kind {
+            let what = "the file's model takes other rows than the model that it would replace; make a new one of it";
+            return Err(Refusal::invalid("body", what));
+        }
+        handle.restore(Restored { engine, keep_waiting: true }).await?;
+        return Ok((StatusCode::OK, handle));
+    }
+    let (app, name) = (Arc::clone(app), name.to_owned());
+    let handle = aside(move || app.hub.create_with(&name, || Ok(engine))).await?;
+    Ok((StatusCode::CREATED, handle))
+}
+
+/// GET …/versions.
+#[utoipa::path(get, path = "/v1/models/{name}/versions", tag = "models", operation_id = "versions",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    responses((status = 200, description = "The moments that one can go back to"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn versions(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+    app.allow(&headers, Right::Read, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let versions = store::snapshots(&handle.folder).map_err(Refusal::failed)?;
+    Ok(answered(StatusCode::OK, &json!({"versions": versions})))
+}
+
+/// POST …/versions.
+#[utoipa::path(post, path = "/v1/models/{name}/versions", tag = "models", operation_id = "save",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    responses((status = 201, description = "A version was made of the present"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn save(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let version = app.hub.get(&name)?.save().await?;
+    Ok(answered(StatusCode::CREATED, &json!({"version": version})))
+}
+
+/// POST …/rollback.
+#[utoipa::path(post, path = "/v1/models/{name}/rollback", tag = "models", operation_id = "rollback",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    request_body = RollbackBody,
+    responses((status = 200, description = "It goes on from the version"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn roll_back(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let RollbackBody { version } = app.json(body).await?;
+    let (from, limits) = (Arc::clone(&handle), handle.limits.clone());
+    let engine = aside(move || at_version(&from, version, &limits)).await?;
+    let version = handle.restore(Restored { engine, keep_waiting: true }).await?;
+    Ok(answered(StatusCode::OK, &json!({"version": version})))
+}
+
+/// POST …/copy.
+#[utoipa::path(post, path = "/v1/models/{name}/copy", tag = "models", operation_id = "copy",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    request_body = CopyBody,
+    responses((status = 201, description = "The copy goes its own way"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn copy(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    let CopyBody { to } = app.json(body).await?;
+    app.allow(&headers, Right::Read, Some(&name))?;
+    app.allow(&headers, Right::Admin, Some(&to))?;
+    let handle = app.hub.get(&name)?;
+    let (archive, service) = (handle.export().await?, handle.spec().service);
+    let made = aside(move || {
+        let limits = app.limits().clone();
+        app.hub.create_with(&to, || Engine::import(&archive, service, &limits))
+    })
+    .await?;
+    Ok(answered(StatusCode::CREATED, &status(&made).await))
+}
+
+/// POST …/evaluate.
+#[utoipa::path(post, path = "/v1/models/{name}/evaluate", tag = "models", operation_id = "evaluate",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    request_body = EvaluateBody,
+    responses((status = 200, description = "What the policy would have earned, by ips, snips, dm and dr, with intervals"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn evaluate(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    app.allow(&headers, Right::Read, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let EvaluateBody { policy, confidence } = app.json(body).await?;
+    let policy = match policy.strip_prefix("model:") {
+        None => policy.parse().map_err(|what| {
+            Refusal::invalid("policy", format!("the policy {} {what}", shown(&policy)))
+        })?,
+        Some(other) => {
+            app.allow(&headers, Right::Read, Some(other))?;
+            let archive = app.hub.get(other)?.export().await?;
+            let wrong = |what: String| Refusal::invalid("policy", what);
+            let model = Frozen::from_archive(&archive).map_err(|error| wrong(error.to_string()))?;
+            Policy::of_model(model, false).map_err(wrong)?
+        }
+    };
+    let evaluation = evaluated(handle, policy, confidence.unwrap_or(0.95)).await?;
+    Ok(answered(StatusCode::OK, &evaluation))
+}
+
+/// What a policy would have earned on the log of a model.
+pub(crate) async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> Result<Value, Refusal> {
+    if handle.spec().feedback == Feedback::Full {
+        return Err(Refusal::conflict("the model decides nothing; its scores say how well it does"));
+    }
+    if !(0.01..=0.999).contains(&confidence) {
+        let what = format!("confidence is {confidence}; from 0.01 to 0.999 was needed");
+        return Err(Refusal::invalid("confidence", what));
+    }
+    aside(move || {
+        let failed = |what: &dyn std::fmt::Display| Refusal::failed(format!("the log: {what}"));
+        // Estimators read the log twice: a file beside the database, removed at the end.
+        let path = handle.folder.join(format!(".evaluation-{:?}.jsonl", std::thread::current().id()));
+        let path_text = path.to_str().unwrap_or_default().to_owned();
+        let write = || -> Result<(), Refusal> {
+            let mut file = std::fs::File::create(&path).map_err(|error| failed(&error))?;
+            let mut written = Ok(());
+            let take = &mut |piece: Vec<u8>| {
+                written = std::io::Write::write_all(&mut file, &piece);
+                written.is_ok()
+            };
+            crate::model::log::export(&handle.folder, handle.kind, &handle.limits, take)
+                .map_err(|what| failed(&what))?;
+            written.map_err(|error| failed(&error))
+        };
+        let done = write().and_then(|()| {
+            let open = || Logged::open(&path_text, None, None);
+            let options = EvaluateOptions {
+                clip: None,
+                confidence,
+                missing_is_wrong: false,
+                bad_rows: BadRows::Fail,
+                pending: 1_000_000,
+            };
+            // Of labels with blocks of columns, no model of rewards by label is made.
+            let make: MakeLearner<'_> = &|problem| reward_learner(None, problem);
+            let make = (handle.kind == crate::model::spec::RowKind::Columns).then_some(make);
+            estimate(&open, &mut policy, make, &options)
+                .map_err(|error| Refusal::invalid("policy", error.to_string()))
+        });
+        let _ = std::fs::remove_file(&path);
+        serde_json::to_value(done?).map_err(|error| Refusal::failed(error.to_string()))
+    })
+    .await
+}
+
+/// POST /v1/backup.
+#[utoipa::path(post, path = "/v1/backup", tag = "models", operation_id = "backup", request_body = BackupBody,
+    responses((status = 201, description = "All models are copied, while they go on"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answered {
+    app.allow(&headers, Right::Admin, None)?;
+    let BackupBody { name } = app.json(body).await?;
+    crate::safety::names::check(&name)?;
+    let target = app.dir.join("backups").join(&name);
+    if target.exists() {
+        return Err(Refusal::conflict(format!("there is a backup called {name} already")));
+    }
+    let models: Vec<Arc<Handle>> = app
+        .hub
+        .list()
+        .into_iter()
+        .filter_map(|(_, place)| match place {
+            Place::Running(handle) => Some(handle),
+            _ => None,
+        })
+        .collect();
+    let names: Vec<String> = models.iter().map(|handle| handle.name.clone()).collect();
+    aside(move || {
+        for handle in models {
+            store::back_up(&handle.folder, &target.join("models").join(&handle.name)).map_err(Refusal::failed)?;
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(answered(StatusCode::CREATED, &json!({"backup": name, "models": names})))
+}

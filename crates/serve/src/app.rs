@@ -1,0 +1,136 @@
+//! What all requests share: the models, the keys, and how a body is read.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use metrics_exporter_prometheus::PrometheusHandle;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::api::problem::answer;
+use crate::hub::Hub;
+use crate::refusal::Refusal;
+use crate::safety::keys::{Keys, Right};
+use crate::safety::limits::Limits;
+
+/// The service.
+pub(crate) struct App {
+    pub(crate) hub: Hub,
+    pub(crate) keys: Keys,
+    pub(crate) dir: PathBuf,
+    pub(crate) metrics: PrometheusHandle,
+    /// Requests of every client in its present second.
+    pub(crate) seen: Mutex<HashMap<IpAddr, (Instant, u32)>>,
+}
+
+impl App {
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.hub.limits
+    }
+
+    /// Whether whoever sent `headers` may do what takes `right`.
+    ///
+    /// # Errors
+    /// 401 and 403.
+    pub(crate) fn allow(&self, headers: &HeaderMap, right: Right, model: Option<&str>) -> Result<(), Refusal> {
+        if self.keys.is_empty() {
+            return Ok(());
+        }
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let bearer = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
+        let key = bearer.or_else(|| text("ocp-apim-subscription-key")).or_else(|| text("api-key"));
+        self.keys.check(key.map(str::trim), right, model)
+    }
+
+    /// Counts a request of `client`.
+    ///
+    /// # Errors
+    /// 429 beyond the limit.
+    pub(crate) fn count(&self, client: IpAddr) -> Result<(), Refusal> {
+        const MOST_CLIENTS: usize = 100_000;
+        let Some(most) = self.limits().rate else { return Ok(()) };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if seen.len() >= MOST_CLIENTS {
+            seen.retain(|_, (since, _)| now.duration_since(*since) < Duration::from_secs(1));
+        }
+        let (since, count) = seen.entry(client).or_insert((now, 0));
+        if now.duration_since(*since) >= Duration::from_secs(1) {
+            (*since, *count) = (now, 0);
+        }
+        *count += 1;
+        if *count > most {
+            return Err(Refusal::too_often(format!("more than {most} requests in a second, which is the limit")));
+        }
+        Ok(())
+    }
+
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// 413 beyond the limit, 408 where it does not come.
+    pub(crate) async fn bytes(&self, body: Body) -> Result<Bytes, Refusal> {
+        let limits = self.limits();
+        let time = Duration::from_secs(limits.body_seconds);
+        match tokio::time::timeout(time, axum::body::to_bytes(body, limits.body)).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(_)) => {
+                let what = format!("the body ended early, or has more than {} bytes, which is the limit", limits.body);
+                Err(Refusal::too_large(what))
+            }
+            Err(_) => {
+                let what = format!("the body did not come within {} seconds", limits.body_seconds);
+                Err(Refusal { status: 408, ..Refusal::malformed(what) })
+            }
+        }
+    }
+
+    /// Reads a body of JSON.
+    ///
+    /// # Errors
+    /// What is wrong with it, with the field.
+    pub(crate) async fn json<T: DeserializeOwned>(&self, body: Body) -> Result<T, Refusal> {
+        parsed(&self.bytes(body).await?)
+    }
+}
+
+/// JSON from outside.
+///
+/// # Errors
+/// 400 for what is no JSON, 422 for what is not as it should be, with the field.
+pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value: T = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let error = error.into_inner();
+        let text = error.to_string();
+        let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
+        if error.is_data() {
+            let field = if path == "." { "body" } else { &path };
+            Refusal::invalid(field, what)
+        } else {
+            Refusal::malformed(format!("the body is no JSON: {what} at column {}", error.column()))
+        }
+    })?;
+    json.end().map_err(|_| Refusal::malformed("something stands behind the JSON of the body"))?;
+    Ok(value)
+}
+
+/// An answer of JSON.
+pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    let body = serde_json::to_vec(value).unwrap_or_default();
+    answer(status, "application/json", body, None)
+}
+
+/// Whether a body is lines of JSON.
+pub(crate) fn is_lines(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    ["application/x-ndjson", "application/ndjson", "application/jsonl"].contains(&kind)
+}

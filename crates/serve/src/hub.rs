@@ -1,0 +1,163 @@
+//! All models of a service, by name.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::model::engine::Engine;
+use crate::model::spec::{Spec, shown};
+use crate::model::writer::Handle;
+use crate::refusal::Refusal;
+use crate::safety::limits::Limits;
+use crate::safety::names;
+use crate::store::Store;
+
+/// The models in a folder.
+pub(crate) struct Hub {
+    folder: PathBuf,
+    pub(crate) limits: Limits,
+    models: RwLock<BTreeMap<String, Place>>,
+}
+
+/// What there is under a name.
+#[derive(Clone)]
+pub(crate) enum Place {
+    /// A model at work.
+    Running(Arc<Handle>),
+    /// A model that could not be recovered, and why.
+    Failed(String),
+    /// A model that is being made or deleted.
+    Busy,
+}
+
+impl Hub {
+    /// Opens all models in `folder`, each as it was when the service stopped, however it did. What cannot be recovered is not
+    /// served, and says why.
+    ///
+    /// # Errors
+    /// If the folder cannot be used at all.
+    pub(crate) fn open(folder: &Path, limits: &Limits) -> Result<Self, String> {
+        let folder = folder.join("models");
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| format!("{}: cannot be made: {error}", folder.display()))?;
+        let entries = std::fs::read_dir(&folder)
+            .map_err(|error| format!("{}: cannot be read: {error}", folder.display()))?;
+        let mut models = BTreeMap::new();
+        for entry in entries.flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if name.starts_with('.') {
+                // What was being made or deleted when the process died.
+                let _ = std::fs::remove_dir_all(entry.path());
+                continue;
+            }
+            if names::check(&name).is_err() {
+                continue;
+            }
+            let started = Store::recover(&entry.path(), limits).and_then(|(store, engine, notes)| {
+                notes.iter().for_each(|note| tracing::warn!(model = %name, "{note}"));
+                Handle::start(&name, store, engine, limits)
+            });
+            let place = match started {
+                Ok(handle) => Place::Running(Arc::new(handle)),
+                Err(what) => {
+                    tracing::error!(model = %name, "is not served: {what}");
+                    Place::Failed(what)
+                }
+            };
+            models.insert(name, place);
+        }
+        Ok(Self { folder, limits: limits.clone(), models: RwLock::new(models) })
+    }
+
+    /// The model called `name`.
+    pub(crate) fn get(&self, name: &str) -> Result<Arc<Handle>, Refusal> {
+        names::check(name)?;
+        match self.models.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+            Some(Place::Running(handle)) => Ok(Arc::clone(handle)),
+            Some(Place::Failed(what)) => {
+                Err(Refusal::failed(format!("the model {name} could not be recovered: {what}")))
+            }
+            Some(Place::Busy) => Err(Refusal::busy(format!("the model {name} is being made or deleted"))),
+            None => Err(Refusal::unknown(format!("there is no model called {}", shown(name)))),
+        }
+    }
+
+    /// All models.
+    pub(crate) fn list(&self) -> Vec<(String, Place)> {
+        let models = self.models.read().unwrap_or_else(PoisonError::into_inner);
+        models.iter().map(|(name, place)| (name.clone(), place.clone())).collect()
+    }
+
+    /// Makes a model of `spec`. Takes a while: not for threads that serve others.
+    ///
+    /// # Errors
+    /// 409 if there is one of this name.
+    pub(crate) fn create(&self, name: &str, spec: Spec) -> Result<Arc<Handle>, Refusal> {
+        self.create_with(name, || Engine::new(spec, &self.limits))
+    }
+
+    /// The same with what `make` makes.
+    pub(crate) fn create_with(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<Engine, Refusal>,
+    ) -> Result<Arc<Handle>, Refusal> {
+        names::check(name)?;
+        {
+            let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+            if models.contains_key(name) {
+                return Err(Refusal::conflict(format!("there is a model called {name} already")));
+            }
+            if models.len() >= self.limits.models {
+                let what = format!("there are {} models, which is the limit", models.len());
+                return Err(Refusal::invalid("name", what));
+            }
+            models.insert(name.to_owned(), Place::Busy);
+        }
+        let made = make().and_then(|engine| {
+            let store = Store::create(&self.folder.join(name), &engine).map_err(Refusal::failed)?;
+            let handle = Handle::start(name, store, engine, &self.limits).map_err(Refusal::failed)?;
+            Ok(Arc::new(handle))
+        });
+        let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+        match &made {
+            Ok(handle) => models.insert(name.to_owned(), Place::Running(Arc::clone(handle))),
+            Err(_) => models.remove(name),
+        };
+        made
+    }
+
+    /// Deletes a model and everything of it.
+    ///
+    /// # Errors
+    /// 404 if there is none.
+    pub(crate) fn delete(&self, name: &str) -> Result<(), Refusal> {
+        names::check(name)?;
+        let place = {
+            let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+            match models.get(name) {
+                None => return Err(Refusal::unknown(format!("there is no model called {}", shown(name)))),
+                Some(Place::Busy) => {
+                    return Err(Refusal::busy(format!("the model {name} is being made or deleted")));
+                }
+                Some(_) => models.insert(name.to_owned(), Place::Busy),
+            }
+        };
+        if let Some(Place::Running(handle)) = place {
+            handle.stop();
+        }
+        let (folder, gone) = (self.folder.join(name), self.folder.join(format!(".{name}.deleted")));
+        let removed = std::fs::rename(&folder, &gone).and_then(|()| std::fs::remove_dir_all(&gone));
+        self.models.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+        removed.map_err(|error| Refusal::failed(format!("{}: cannot be removed: {error}", folder.display())))
+    }
+
+    /// Does everything that waits, saves all models and ends their threads.
+    pub(crate) fn stop(&self) {
+        for (_, place) in self.list() {
+            if let Place::Running(handle) = place {
+                handle.stop();
+            }
+        }
+    }
+}

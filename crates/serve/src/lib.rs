@@ -1,0 +1,249 @@
+//! noregret over HTTP: decisions, predictions and learning that survive being killed.
+//!
+//! A request becomes an [event](model::event::Event), the thread that owns the model does it, writes it to the log, and only
+//! then answers. What was answered is never lost; what was not is never learnt twice.
+//!
+//! | room | what happens there |
+//! |---|---|
+//! | [`api`] | our own protocol: routes, bodies, errors |
+//! | `personalizer` | Azure AI Personalizer's protocol, on the same events |
+//! | [`model`] | what a model is made of, what happens to it, the thread that owns it, copies to look at |
+//! | `store` | the log and the snapshots on disk, and how a model is had again from them |
+//! | [`safety`] | limits, names, keys |
+//! | `page` | the page that shows all of it |
+//!
+//! The service holds no mathematics: rows, decisions, logs, evaluation and model files are those of `noregret-stream`.
+
+pub mod api;
+mod app;
+mod hub;
+pub mod model;
+mod openapi;
+mod page;
+mod personalizer;
+mod refusal;
+pub mod safety;
+mod store;
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use noregret_stream::Stop;
+use serde_json::json;
+
+use crate::app::App;
+use crate::hub::{Hub, Place};
+use crate::safety::keys::Keys;
+
+pub use crate::refusal::Refusal;
+pub use crate::safety::keys::Right;
+pub use crate::safety::limits::Limits;
+
+/// How a service is started.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where it listens; port 0 takes any that is free.
+    pub listen: SocketAddr,
+    /// The folder that has all of it.
+    pub dir: PathBuf,
+    /// How much of everything there may be.
+    pub limits: Limits,
+}
+
+/// Lets what the service has to say go to standard error, one line each.
+pub fn log_to_stderr() {
+    // A program that has said where its lines go keeps that.
+    let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).with_ansi(false).try_init();
+}
+
+/// Adds a key to the folder `dir` and returns it, the only time that it is seen.
+///
+/// # Errors
+/// A sentence: what cannot be written, or a name that is taken.
+pub fn add_key(dir: &std::path::Path, name: &str, right: Right, models: &[String]) -> Result<String, String> {
+    Keys::add(dir, name, right, models)
+}
+
+/// Serves until `stop` is asked for; then does what waits, saves all models and returns. `ready` is told where it listens.
+///
+/// # Errors
+/// A sentence on why it cannot serve: the folder, the address, or an address that others reach without keys.
+pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> Result<(), String> {
+    std::fs::create_dir_all(&options.dir)
+        .map_err(|error| format!("{}: cannot be made: {error}", options.dir.display()))?;
+    let _lock = lock(&options.dir)?;
+    let keys = Keys::open(&options.dir)?;
+    if keys.is_empty() && !options.listen.ip().is_loopback() {
+        return Err(format!(
+            "{} can be reached by others, and there are no keys; make one first: noregret serve --dir {} --add-key NAME",
+            options.listen,
+            options.dir.display()
+        ));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no threads to serve with: {error}"))?;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind(options.listen)
+            .await
+            .map_err(|error| format!("{}: cannot be listened on: {error}", options.listen))?;
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        let hub = Hub::open(&options.dir, &options.limits)?;
+        let app = Arc::new(App {
+            hub,
+            keys,
+            dir: options.dir.clone(),
+            metrics: metrics_handle()?,
+            seen: Mutex::new(HashMap::new()),
+        });
+        ready(address);
+        let router = router(Arc::clone(&app)).into_make_service_with_connect_info::<SocketAddr>();
+        let asked = stop.clone();
+        let serving = axum::serve(listener, router)
+            .with_graceful_shutdown(async move { wait_for(&asked).await })
+            .into_future();
+        // Connections that do not end in time are cut: their requests are answered or not done at all.
+        let cut = async {
+            wait_for(stop).await;
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        };
+        tokio::select! {
+            served = serving => served.map_err(|error| error.to_string())?,
+            () = cut => {}
+        }
+        let app = Arc::clone(&app);
+        let _ = tokio::task::spawn_blocking(move || app.hub.stop()).await;
+        Ok(())
+    })
+}
+
+async fn wait_for(stop: &Stop) {
+    while stop.asked().is_none() {
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+}
+
+/// Keeps a second service out of the folder, as long as the file is open.
+fn lock(dir: &std::path::Path) -> Result<std::fs::File, String> {
+    let path = dir.join("lock");
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(|error| format!("{}: cannot be written: {error}", path.display()))?;
+    file.try_lock().map_err(|_| format!("{}: another service works in this folder", path.display()))?;
+    Ok(file)
+}
+
+/// The metrics of the process: many services in one process share them.
+fn metrics_handle() -> Result<PrometheusHandle, String> {
+    static HANDLE: OnceLock<Result<PrometheusHandle, String>> = OnceLock::new();
+    HANDLE
+        .get_or_init(|| {
+            PrometheusBuilder::new()
+                .set_buckets(&[0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0])
+                .map_err(|error| error.to_string())?
+                .install_recorder()
+                .map_err(|error| error.to_string())
+        })
+        .clone()
+}
+
+fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .merge(api::routes())
+        .merge(personalizer::routes())
+        .route("/healthz", get(health))
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(openapi::document))
+        .route("/", get(page::page))
+        .fallback(nothing)
+        .method_not_allowed_fallback(not_that_way)
+        .layer(from_fn_with_state(Arc::clone(&app), limited))
+        .with_state(app)
+}
+
+/// Counts requests by client, before anything else is done.
+async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+    if let Err(refusal) = app.count(client.unwrap_or(IpAddr::from([127, 0, 0, 1]))) {
+        return refusal.into_response();
+    }
+    next.run(request).await
+}
+
+async fn nothing() -> Refusal {
+    Refusal::unknown("there is nothing at this path; /openapi.json says what there is")
+}
+
+async fn not_that_way() -> Refusal {
+    Refusal { status: 405, ..Refusal::malformed("this path does not take this method; /openapi.json says what it takes") }
+}
+
+/// GET /healthz: 200 if every model is served, 503 if one is not.
+#[utoipa::path(get, path = "/healthz", tag = "service", operation_id = "health",
+    responses((status = 200, description = "All models are served"), (status = 503, description = "One is not")))]
+pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
+    let mut failed = serde_json::Map::new();
+    let models = app.hub.list();
+    for (name, place) in &models {
+        match place {
+            Place::Failed(what) => drop(failed.insert(name.clone(), what.clone().into())),
+            Place::Running(handle) => {
+                handle.failure().map(|what| failed.insert(name.clone(), what.into()));
+            }
+            Place::Busy => {}
+        }
+    }
+    if failed.is_empty() {
+        return app::json(StatusCode::OK, &json!({"status": "ok", "models": models.len()}));
+    }
+    // Names and paths are for those who may read them.
+    app::json(StatusCode::SERVICE_UNAVAILABLE, &json!({"status": "failed", "failed": failed.keys().collect::<Vec<_>>()}))
+}
+
+/// GET /metrics: numbers for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "service", operation_id = "metrics",
+    responses((status = 200, description = "Prometheus's text format", content_type = "text/plain"),
+        (status = "4XX", description = "Refused", body = api::problem::Problem, content_type = "application/problem+json")))]
+pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refusal> {
+    app.allow(&headers, Right::Read, None)?;
+    for (name, place) in app.hub.list() {
+        let Place::Running(handle) = place else { continue };
+        let labels = [("model", name)];
+        metrics::gauge!("noregret_backlog", &labels).set(handle.backlog() as f64);
+        let Ok(reader) = handle.look().await else { continue };
+        let scores = &reader.about["scores"];
+        for (metric, value) in [
+            ("noregret_decisions", &scores["decisions"]),
+            ("noregret_answered", &scores["answered"]),
+            ("noregret_waiting", &scores["waiting"]),
+            ("noregret_reward", &scores["reward"]),
+            ("noregret_last_reward", &scores["last_reward"]),
+            ("noregret_exploration", &scores["exploration"]),
+            ("noregret_error_rate", &scores["all"]["error_rate"]),
+            ("noregret_log_loss", &scores["all"]["log_loss"]),
+            ("noregret_rounds", &reader.about["rounds"]),
+        ] {
+            if let Some(value) = value.as_f64() {
+                metrics::gauge!(metric, &labels).set(value);
+            }
+        }
+    }
+    let mut response = app.metrics.render().into_response();
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    Ok(response)
+}

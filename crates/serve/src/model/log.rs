@@ -1,0 +1,169 @@
+//! The log of a model in the words of the command line: a decision log, which `noregret replay` and `noregret evaluate` read, or
+//! rows with labels, which `noregret run` reads.
+
+use std::path::Path;
+
+use noregret::Label;
+use noregret::algorithm::AnyModel;
+use noregret::prediction::Reward;
+use noregret_stream::Columns;
+use noregret_stream::Row;
+use noregret_stream::decisions::log::{Header, LogWriter, Start};
+use noregret_stream::decisions::pending::Verdict;
+use noregret_stream::encode::examples::Raw;
+use noregret_stream::encode::labels::Labels;
+use serde_json::json;
+
+use super::engine::{Engine, Outcome};
+use super::event::{Decide, Event};
+use super::rows;
+use super::spec::{Feedback, RowKind};
+use crate::safety::limits::Limits;
+use crate::store;
+
+/// The first line of a log that begins with `engine` as it stands; of a model that hears labels, nothing. `continues` is the digest of
+/// the model file that it goes on from.
+///
+/// # Errors
+/// What cannot be written.
+pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<String, String> {
+    if engine.spec.feedback == Feedback::Full {
+        return Ok(String::new());
+    }
+    let learner: AnyModel = engine.copy();
+    let start = Start {
+        learner: &learner,
+        seed: engine.seed,
+        continues,
+        play: &engine.play,
+        encoder: &engine.encoder,
+        schema: engine.schema.clone(),
+    };
+    let bytes = LogWriter::new(Vec::new(), &start).map_err(|error| error.to_string())?.into_inner();
+    String::from_utf8(bytes).map_err(|error| error.to_string())
+}
+
+/// Writes the log of the model in `folder`, piece by piece; `take` says whether it wants more.
+///
+/// # Errors
+/// What cannot be read.
+pub(crate) fn export(
+    folder: &Path,
+    kind: RowKind,
+    limits: &Limits,
+    take: &mut dyn FnMut(Vec<u8>) -> bool,
+) -> Result<(), String> {
+    const PIECE: usize = 64 << 10;
+    let wanted = std::cell::Cell::new(true);
+    let mut lines: Option<Lines> = None;
+    let mut out = Vec::new();
+    let out_of_begin = std::cell::RefCell::new(None::<Lines>);
+    store::read_log(
+        folder,
+        &mut |segment| {
+            *out_of_begin.borrow_mut() = Some(Lines::begin(&segment.header, kind)?);
+            Ok(())
+        },
+        &mut |_, event, outcome| {
+            if lines.is_none() {
+                lines = out_of_begin.borrow_mut().take();
+            }
+            let Some(lines) = &mut lines else { return Err("the log has no beginning".to_owned()) };
+            lines.write(&event, &outcome, limits)?;
+            lines.drain(&mut out);
+            if out.len() >= PIECE {
+                wanted.set(take(std::mem::take(&mut out)));
+            }
+            Ok(wanted.get())
+        },
+    )?;
+    if let Some(mut lines) = lines.or_else(|| out_of_begin.into_inner()) {
+        lines.drain(&mut out);
+    }
+    if wanted.get() && !out.is_empty() {
+        take(out);
+    }
+    Ok(())
+}
+
+/// What the lines written so far have made known.
+struct Lines {
+    kind: RowKind,
+    columns: Columns,
+    labels: Labels,
+    writer: Option<LogWriter<Vec<u8>>>,
+    plain: Vec<u8>,
+    row: Row,
+}
+
+impl Lines {
+    fn begin(header: &str, kind: RowKind) -> Result<Self, String> {
+        let none = Columns::Named(noregret_stream::Names::default());
+        let (columns, labels, writer) = if header.is_empty() {
+            (none, Labels::default(), None)
+        } else {
+            let header: Header = serde_json::from_str(header).map_err(|error| error.to_string())?;
+            let writer = LogWriter::go_on(Vec::new(), &header.labels, &header.schema.columns);
+            (header.schema.columns, header.labels, Some(writer))
+        };
+        Ok(Self { kind, columns, labels, writer, plain: header.as_bytes().to_vec(), row: Row::new() })
+    }
+
+    fn drain(&mut self, out: &mut Vec<u8>) {
+        out.append(&mut self.plain);
+        if let Some(writer) = &mut self.writer {
+            out.append(writer.get_mut());
+        }
+    }
+
+    fn write(&mut self, event: &Event, outcome: &Outcome, limits: &Limits) -> Result<(), String> {
+        if let Event::Learn { x, y, weight } = event {
+            let mut line = json!({"x": x, "y": y});
+            if let Some(weight) = weight {
+                line["weight"] = (*weight).into();
+            }
+            self.plain.extend_from_slice(line.to_string().as_bytes());
+            self.plain.push(b'\n');
+            return Ok(());
+        }
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let failed = |error: std::io::Error| error.to_string();
+        for (id, reward) in &outcome.heard {
+            let verdict = match reward.map(Reward::new) {
+                Some(Some(reward)) => Verdict::Earned(reward),
+                _ => Verdict::Never,
+            };
+            writer.heard_of(id, verdict).map_err(failed)?;
+        }
+        let Event::Decide(decide) = event else { return Ok(()) };
+        for (slot, taken) in outcome.taken.iter().enumerate() {
+            fill(decide, slot, self.kind, &mut self.columns, limits, &mut self.row)?;
+            let raw = Raw { row: &self.row, columns: &self.columns, labels: &self.labels };
+            debug_assert!((taken.label as usize) < self.labels.len(), "{}", self.labels.name(Label(taken.label)));
+            writer.decision(&decide.id_of(slot), raw, taken, None, !outcome.imposed).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// The row of a decision, as it was made then.
+fn fill(
+    decide: &Decide,
+    slot: usize,
+    kind: RowKind,
+    columns: &mut Columns,
+    limits: &Limits,
+    row: &mut Row,
+) -> Result<(), String> {
+    row.clear();
+    let filled = match kind {
+        RowKind::Columns => {
+            rows::flatten("x", &decide.x, limits).and_then(|features| rows::fill(columns, &features, row))
+        }
+        RowKind::Offers(width) => {
+            let labels = decide.labels.as_deref().unwrap_or_default();
+            rows::fill_offer(&decide.x, decide.slots.get(slot).map(|slot| &slot.x), labels, width, limits, row)
+        }
+    };
+    filled.map_err(|refusal| refusal.to_string())
+}

@@ -1,0 +1,93 @@
+//! A model to look at: a copy of the learner that many requests predict with while the model learns on.
+
+use noregret::algorithm::{AnyModel, Forecast};
+use noregret::example::Label;
+use noregret::prediction::{Decision, Prediction};
+use noregret_stream::Row;
+use noregret_stream::encode::{Encoder, Example};
+use noregret_stream::run::bandit::Play;
+use serde_json::Value;
+
+use super::engine::{Engine, Forecasted, forecasted};
+use super::rows;
+use super::spec::RowKind;
+use crate::refusal::Refusal;
+use crate::safety::limits::Limits;
+
+/// A model as it stood after event `seq`.
+pub(crate) struct Reader {
+    pub(crate) seq: u64,
+    learner: AnyModel,
+    encoder: Encoder,
+    columns: noregret_stream::Columns,
+    kind: RowKind,
+    play: Play,
+    limits: Limits,
+    /// What is told of the model.
+    pub(crate) about: Value,
+}
+
+impl Engine {
+    /// A copy to look at.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader {
+            seq: self.standing.seq,
+            learner: self.copy(),
+            encoder: self.encoder.clone(),
+            columns: self.schema.columns.clone(),
+            kind: self.kind,
+            play: self.play.clone(),
+            limits: self.limits.clone(),
+            about: self.about(),
+        }
+    }
+
+    /// A copy of the learner.
+    pub(crate) fn copy(&self) -> AnyModel {
+        match &self.learner {
+            AnyModel::Full(learner) => AnyModel::Full(learner.boxed_clone()),
+            AnyModel::Bandit(learner) => AnyModel::Bandit(learner.boxed_clone()),
+        }
+    }
+}
+
+impl Reader {
+    /// Forecasts a row: of a bandit, the distribution that its labels are drawn from.
+    pub(crate) fn predict(&self, x: &Value) -> Result<Forecasted, Refusal> {
+        if matches!(self.kind, RowKind::Offers(_)) {
+            let what = "the model knows no labels of its own; decide among those on offer instead";
+            return Err(Refusal::conflict(what));
+        }
+        let features = rows::flatten("x", x, &self.limits)?;
+        let mut row = Row::new();
+        rows::fill_known(&self.columns, &features, &mut row)?;
+        let mut example = Example::default();
+        let x = noregret::Features::Sparse { indices: row.indices(), values: row.values() };
+        self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
+        match &self.learner {
+            AnyModel::Full(learner) => {
+                let mut at: Prediction = learner.prediction();
+                learner.predict(example.features(), &mut at);
+                if !at.is_finite() {
+                    return Err(Refusal::invalid("x", "the scores are not finite: values are too large"));
+                }
+                let forecast = learner.about().forecast;
+                let top = if forecast == Forecast::Value { Label(0) } else { at.top() };
+                Ok(forecasted(forecast, &at, top, &self.encoder))
+            }
+            AnyModel::Bandit(learner) => {
+                let mut taken = Decision::default();
+                learner.predict(example.features(), &mut taken);
+                if !taken.scores.iter().all(|score| score.is_finite()) {
+                    return Err(Refusal::invalid("x", "the scores are not finite: values are too large"));
+                }
+                self.play.mix(&mut taken.distribution);
+                let names = self.encoder.labels.iter().zip(&taken.distribution);
+                Ok(Forecasted {
+                    label: self.encoder.labels.name(Label(taken.greedy)).into_owned().into(),
+                    p: names.map(|(name, p)| (name.to_owned(), *p)).collect(),
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! A model as a file: the very model file of the command line, and beside it what only the service needs.
+
+use noregret::algorithm::AnyModel;
+use noregret::guarantee::RunFacts;
+use noregret::model::{Archive, Data, ModelError, Numbers};
+use noregret_stream::decisions::pending::{Decisions, Pending};
+use noregret_stream::run::bandit::Play;
+use noregret_stream::save::Saved;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::engine::{Engine, Standing, WINDOW, Waits};
+use super::spec::{Feedback, RowKind, Spec};
+use crate::refusal::Refusal;
+use crate::safety::limits::Limits;
+
+/// What a snapshot calls the service's own part.
+const SERVICE: &str = "service";
+
+/// The service's own part of a snapshot.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    spec: Spec,
+    kind: RowKind,
+    floor: f64,
+    seed: u64,
+    waiting: Vec<(String, Waits)>,
+    standing: Standing,
+}
+
+impl Engine {
+    fn saved(&self) -> Saved {
+        Saved {
+            learner: self.copy(),
+            encoder: self.encoder.clone(),
+            schema: self.schema.clone(),
+            generator: matches!(self.learner, AnyModel::Bandit(_)).then(|| self.play.generator.clone()),
+            facts: RunFacts::default(),
+        }
+    }
+
+    /// The model file of the command line, with the decisions that wait.
+    pub(crate) fn archive(&self) -> Archive {
+        let mut archive = self.saved().archive();
+        if !self.waiting.is_empty() {
+            let mut decisions = Decisions::new(usize::MAX);
+            for (id, waits) in self.waiting.iter() {
+                let kept = decisions.keep(id, &waits.example, &waits.taken);
+                debug_assert!(kept.is_ok(), "ids are kept once");
+            }
+            decisions.save(&mut archive);
+        }
+        archive
+    }
+
+    /// All that is needed to go on as if nothing had happened.
+    pub(crate) fn snapshot(&self) -> Archive {
+        let mut archive = self.saved().archive();
+        let kept = Kept {
+            spec: self.spec.clone(),
+            kind: self.kind,
+            floor: self.play.floor,
+            seed: self.seed,
+            waiting: self.waiting.iter().map(|(id, waits)| (id.to_owned(), waits.clone())).collect(),
+            standing: self.standing.clone(),
+        };
+        let mut bytes = serde_json::to_vec(&kept).expect("plain data");
+        bytes.resize(bytes.len().next_multiple_of(8), b' ');
+        let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        archive.set_tensor(SERVICE, Numbers { shape: vec![words.len()], data: Data::Count(words) });
+        archive
+    }
+
+    /// The model of a snapshot.
+    ///
+    /// # Errors
+    /// If it is damaged or contradicts itself.
+    pub(crate) fn from_snapshot(archive: &Archive, limits: &Limits) -> Result<Self, ModelError> {
+        let damaged = |what: String| ModelError::Damaged(format!("its '{SERVICE}': {what}"));
+        let Data::Count(words) = &archive.tensor(SERVICE)?.data else {
+            return Err(damaged("it is no list of bytes".to_owned()));
+        };
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        let saved = Saved::from_archive(archive)?;
+        let problem = saved.learner.problem().clone();
+        let mut waiting = Pending::new(limits.waiting);
+        for (id, waits) in kept.waiting {
+            if !waits.example.fits(&problem) || waits.taken.check(problem.classes).is_err() {
+                return Err(damaged(format!("the decision {id:?} does not fit the learner")));
+            }
+            waiting.insert(&id, waits).map_err(|error| damaged(error.to_string()))?;
+        }
+        let mut play = Play { floor: kept.floor, ..Play::new(kept.seed) };
+        if let Some(generator) = &saved.generator {
+            play.generator = generator.clone();
+        }
+        let Kept { spec, kind, seed, standing, .. } = kept;
+        if standing.last.len() > WINDOW {
+            return Err(damaged("its window is too long".to_owned()));
+        }
+        Ok(Self::of(spec, kind, saved, play, seed, waiting, standing, limits))
+    }
+
+    /// A model made of a model file of the command line, as it is in `spec` otherwise.
+    ///
+    /// # Errors
+    /// If the file holds no learner that the service can keep.
+    pub(crate) fn import(archive: &Archive, service: super::spec::Service, limits: &Limits) -> Result<Self, Refusal> {
+        let wrong = |error: ModelError| Refusal::invalid("body", error.to_string());
+        let saved = Saved::from_archive(archive).map_err(wrong)?;
+        let bandit = matches!(saved.learner, AnyModel::Bandit(_));
+        let (about, problem) = (saved.learner.about(), saved.learner.problem().clone());
+        let kind = match &saved.schema.columns {
+            noregret_stream::Columns::Named(_) => RowKind::Columns,
+            noregret_stream::Columns::Numbered { base: 0, count }
+                if problem.sparse
+                    && !saved.encoder.intercept
+                    && bandit
+                    && *count as usize % problem.classes == 0
+                    && saved.encoder.labels.iter().enumerate().all(|(at, name)| name == at.to_string()) =>
+            {
+                RowKind::Offers(*count / problem.classes as u32)
+            }
+            _ => {
+                let what = "the model numbers or hashes its features; one that names them was needed";
+                return Err(Refusal::invalid("body", what));
+            }
+        };
+        let labels = match kind {
+            RowKind::Columns if !saved.encoder.labels.is_empty() => {
+                Some(saved.encoder.labels.iter().map(str::to_owned).collect())
+            }
+            _ => None,
+        };
+        let params = serde_json::to_value(saved.learner.values()).expect("plain values");
+        let spec = Spec {
+            learner: Some(about.name.to_owned()),
+            feedback: if bandit { Feedback::Bandit } else { Feedback::Full },
+            labels,
+            params: match params {
+                Value::Object(map) => map,
+                _ => serde_json::Map::new(),
+            },
+            service,
+        };
+        let mut play = Play::new(0);
+        if let Some(generator) = &saved.generator {
+            play.generator = generator.clone();
+        }
+        let mut waiting = Pending::new(limits.waiting);
+        let standing = Engine::first_standing(about.forecast);
+        let decisions = Decisions::load(archive, &problem, limits.waiting).map_err(wrong)?;
+        for (id, example, taken) in decisions.iter() {
+            let waits = Waits::resumed(example.clone(), taken.clone());
+            waiting.insert(id, waits).map_err(|error| Refusal::invalid("body", error.to_string()))?;
+        }
+        Ok(Self::of(spec, kind, saved, play, 0, waiting, standing, limits))
+    }
+
+    /// What is told of the model.
+    pub(crate) fn about(&self) -> Value {
+        let standing = &self.standing;
+        let problem = self.learner.problem();
+        let mean = |sum: f64, count: u64| if count == 0 { Value::Null } else { (sum / count as f64).into() };
+        let mut about = json!({
+            "learner": self.learner.about().name,
+            "feedback": self.spec.feedback,
+            "params": self.learner.values(),
+            "labels": match self.kind {
+                RowKind::Columns => self.encoder.labels.iter().collect::<Vec<_>>().into(),
+                RowKind::Offers(_) => Value::Null,
+            },
+            "columns": self.schema.columns.count(),
+            "classes": problem.classes,
+            "rounds": self.learner.rounds(),
+            "seed": self.seed,
+            "version": standing.seq,
+            "service": self.spec.service,
+        });
+        about["scores"] = match self.spec.feedback {
+            Feedback::Full => json!({
+                "all": standing.score.rates(), "last": standing.score.window_rates(),
+            }),
+            Feedback::Bandit => json!({
+                "decisions": standing.decisions,
+                "answered": standing.answered,
+                "waiting": self.waiting.len(),
+                "expired": standing.expired,
+                "forgotten": standing.forgotten,
+                "reward": mean(standing.reward, standing.answered),
+                "last_reward": mean(standing.last.iter().sum(), standing.last.len() as u64),
+                "exploration": mean(standing.explored, standing.decisions),
+                "agreement_with_baseline": mean(standing.agreed as f64, standing.compared),
+            }),
+        };
+        about
+    }
+}
+
+impl Waits {
+    /// A decision of a model file.
+    fn resumed(example: noregret_stream::encode::Example, taken: noregret::Decision) -> Self {
+        Self { example, taken, since: 0, active: true, heard: None }
+    }
+}

@@ -1,0 +1,297 @@
+//! Ranks and rewards.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse as _;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::answers::Answered;
+use super::Names;
+use crate::app::{App, json as answered};
+use crate::model::engine::{Answer, Chosen, Outcome};
+use crate::model::event::{Decide, Event, Offered, Slot, slot_id};
+use crate::model::spec::shown;
+use crate::model::writer::Handle;
+use crate::refusal::Refusal;
+use crate::safety::keys::Right;
+
+/// Features: dictionaries, whose own may be dictionaries, and so on.
+type Features = Vec<Map<String, Value>>;
+
+#[derive(Debug, Deserialize)]
+struct RankableAction {
+    id: String,
+    #[serde(default)]
+    features: Option<Features>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SlotRequest {
+    id: String,
+    #[serde(default)]
+    features: Option<Features>,
+    #[serde(default)]
+    excluded_actions: Option<Vec<String>>,
+    #[serde(default)]
+    baseline_action: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RankRequest {
+    #[serde(default)]
+    context_features: Option<Features>,
+    actions: Vec<RankableAction>,
+    #[serde(default)]
+    excluded_actions: Option<Vec<String>>,
+    #[serde(default)]
+    slots: Option<Vec<SlotRequest>>,
+    #[serde(default)]
+    event_id: Option<String>,
+    #[serde(default)]
+    defer_activation: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RewardRequest {
+    value: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SlotReward {
+    slot_id: String,
+    value: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct SlotRewards {
+    reward: Vec<SlotReward>,
+}
+
+/// A list of dictionaries as one object. What two of them name alike is kept of both.
+fn joined(features: Option<Features>) -> Value {
+    let mut all = Map::new();
+    for (name, value) in features.into_iter().flatten().flatten() {
+        match all.get_mut(&name) {
+            None => drop(all.insert(name, value)),
+            Some(Value::Array(list)) => list.push(value),
+            Some(before) => *before = json!([before.take(), value]),
+        }
+    }
+    Value::Object(all)
+}
+
+/// The event's id: as given, or made.
+fn id(given: Option<String>) -> Result<String, Refusal> {
+    match given.filter(|id| !id.is_empty()) {
+        None => Ok(String::new()),
+        // A slash would read as the slot of another event.
+        Some(id) if id.len() <= 256 && !id.contains('/') => Ok(id),
+        Some(id) => {
+            let what = format!("the event's id is {}; at most 256 characters without '/' were needed", shown(&id));
+            Err(Refusal::invalid("eventId", what))
+        }
+    }
+}
+
+fn decide(request: RankRequest) -> Result<Decide, Refusal> {
+    const MOST: usize = 50;
+    if request.actions.len() > MOST {
+        let what = format!("there are {} actions; at most {MOST} were needed", request.actions.len());
+        return Err(Refusal::invalid("actions", what));
+    }
+    let labels = request.actions.into_iter().map(|action| Offered { label: action.id, x: joined(action.features) });
+    let slots = request.slots.unwrap_or_default().into_iter().map(|slot| Slot {
+        id: slot.id,
+        x: joined(slot.features),
+        exclude: slot.excluded_actions.unwrap_or_default(),
+        baseline: slot.baseline_action,
+    });
+    Ok(Decide {
+        id: id(request.event_id)?,
+        x: joined(request.context_features),
+        labels: Some(labels.collect()),
+        exclude: request.excluded_actions.unwrap_or_default(),
+        slots: slots.collect(),
+        deferred: request.defer_activation.unwrap_or(false),
+    })
+}
+
+/// Decides, or answers an event that was decided before as it was then.
+async fn decided(handle: &Arc<Handle>, decide: Decide) -> Result<(String, Vec<Chosen>), Refusal> {
+    let (given, wanted) = (decide.id.clone(), decide.clone());
+    match handle.act(Event::Decide(decide)).await {
+        Ok(Answer::Chosen(chosen)) => {
+            let id = chosen.first().map(|chosen| chosen.id.clone()).unwrap_or_default();
+            // The id of the first slot begins with the event's.
+            let id = match wanted.slots.first() {
+                Some(slot) => id.strip_suffix(&slot_id("", &slot.id)).map(str::to_owned).unwrap_or_default(),
+                None => id,
+            };
+            Ok((id, chosen))
+        }
+        Ok(_) => Err(Refusal::failed("the model decided nothing")),
+        Err(refusal) if refusal.status == 409 && refusal.field.as_deref() == Some("id") => {
+            match past(handle, &given).await? {
+                Some((before, outcome)) if same(&before, &wanted) => {
+                    let chosen = again(&before, &outcome);
+                    Ok((given, chosen))
+                }
+                _ => Err(refusal),
+            }
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// Whether a request asks for what was asked before.
+fn same(before: &Decide, now: &Decide) -> bool {
+    let labels = |decide: &Decide| -> Vec<String> {
+        decide.labels.iter().flatten().map(|label| label.label.clone()).collect()
+    };
+    labels(before) == labels(now)
+        && before.slots.iter().map(|slot| &slot.id).eq(now.slots.iter().map(|slot| &slot.id))
+}
+
+/// The decision `id` as it was taken.
+async fn past(handle: &Arc<Handle>, id: &str) -> Result<Option<(Decide, Outcome)>, Refusal> {
+    let (handle, id) = (Arc::clone(handle), id.to_owned());
+    crate::api::models::aside(move || {
+        match crate::store::decided(&handle.folder, &id).map_err(Refusal::failed)? {
+            Some((Event::Decide(decide), outcome)) => Ok(Some((decide, outcome))),
+            _ => Ok(None),
+        }
+    })
+    .await
+}
+
+/// What was answered then.
+fn again(decide: &Decide, outcome: &Outcome) -> Vec<Chosen> {
+    let labels: Vec<&str> = decide.labels.iter().flatten().map(|label| label.label.as_str()).collect();
+    let name = |at: u32| labels.get(at as usize).map(|name| (*name).to_owned()).unwrap_or_default();
+    let slots = outcome.taken.iter().enumerate();
+    slots
+        .map(|(slot, taken)| Chosen {
+            id: decide.id_of(slot),
+            label: name(taken.label),
+            p: labels.iter().zip(&taken.distribution).map(|(name, p)| ((*name).to_owned(), *p)).collect(),
+        })
+        .collect()
+}
+
+/// POST rank.
+pub(super) async fn rank(State(app): State<Arc<App>>, names: Names, headers: HeaderMap, body: Body) -> Answered {
+    let handle = names.open(&app, &headers, Right::Write).await?;
+    let request: RankRequest = app.json(body).await?;
+    let actions: Vec<String> = request.actions.iter().map(|action| action.id.clone()).collect();
+    let request = RankRequest { slots: None, ..request };
+    let (event, mut chosen) = decided(&handle, decide(request)?).await?;
+    let Some(chosen) = chosen.pop() else { return Err(Refusal::failed("the model decided nothing").into()) };
+    let probability = |id: &String| {
+        // Labels that are numbers have one spelling, ids of actions many.
+        let name = crate::model::spec::label_name("actions", id).unwrap_or_else(|_| id.clone());
+        (chosen.p.iter().find(|(label, _)| *label == name).map_or(0.0, |(_, p)| *p), name)
+    };
+    let mut ranking: Vec<(String, f64, bool)> = actions
+        .iter()
+        .map(|id| {
+            let (p, name) = probability(id);
+            (id.clone(), p, name == chosen.label)
+        })
+        .collect();
+    ranking.sort_by(|a, b| b.2.cmp(&a.2).then(b.1.total_cmp(&a.1)));
+    let rewarded = ranking.iter().find(|(_, _, is)| *is).map(|(id, _, _)| id.clone());
+    let ranking: Vec<Value> =
+        ranking.iter().map(|(id, p, _)| json!({"id": id, "probability": p})).collect();
+    let answer = json!({"ranking": ranking, "eventId": event, "rewardActionId": rewarded});
+    Ok(answered(StatusCode::CREATED, &answer))
+}
+
+/// POST multislot/rank.
+pub(super) async fn rank_slots(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    let handle = names.open(&app, &headers, Right::Write).await?;
+    let request: RankRequest = app.json(body).await?;
+    let slots: Vec<String> = request.slots.iter().flatten().map(|slot| slot.id.clone()).collect();
+    if slots.is_empty() {
+        return Err(Refusal::invalid("slots", "there are no slots; one was needed").into());
+    }
+    let (event, chosen) = decided(&handle, decide(request)?).await?;
+    let filled: Vec<Value> = slots
+        .iter()
+        .zip(chosen)
+        .map(|(slot, chosen)| json!({"id": slot, "rewardActionId": chosen.label}))
+        .collect();
+    Ok(answered(StatusCode::CREATED, &json!({"slots": filled, "eventId": event})))
+}
+
+/// Personalizer counts the first reward that comes in time, and does not mind others.
+async fn rewarded(handle: &Handle, id: String, value: f64) -> Result<(), Refusal> {
+    if !(-1.0..=1.0).contains(&value) {
+        let what = format!("the reward is {value}; a number from -1 to 1 was needed");
+        return Err(Refusal::invalid("value", what));
+    }
+    match handle.act(Event::Feedback { id, reward: value }).await {
+        Err(refusal) if refusal.status == 409 || refusal.status == 410 => Ok(()),
+        done => done.map(drop),
+    }
+}
+
+/// POST events/{event}/reward.
+pub(super) async fn reward(State(app): State<Arc<App>>, names: Names, headers: HeaderMap, body: Body) -> Answered {
+    let handle = names.open(&app, &headers, Right::Write).await?;
+    let RewardRequest { value } = app.json(body).await?;
+    rewarded(&handle, names.event.clone(), value).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// POST events/{event}/activate.
+pub(super) async fn activate(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Write).await?;
+    activated(&handle, names.event.clone()).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+async fn activated(handle: &Handle, id: String) -> Result<(), Refusal> {
+    match handle.act(Event::Activate { id }).await {
+        Err(refusal) if refusal.status == 410 => Ok(()),
+        done => done.map(drop),
+    }
+}
+
+/// POST multislot/events/{event}/reward.
+pub(super) async fn reward_slots(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    let handle = names.open(&app, &headers, Right::Write).await?;
+    let SlotRewards { reward } = app.json(body).await?;
+    for SlotReward { slot_id: slot, value } in reward {
+        rewarded(&handle, slot_id(&names.event, &slot), value).await?;
+    }
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// POST multislot/events/{event}/activate.
+pub(super) async fn activate_slots(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Write).await?;
+    let Some((decide, _)) = past(&handle, &names.event).await? else {
+        return Err(Refusal::unknown(format!("there is no event {}", shown(&names.event))).into());
+    };
+    for slot in &decide.slots {
+        activated(&handle, slot_id(&names.event, &slot.id)).await?;
+    }
+    Ok(StatusCode::NO_CONTENT.into_response())
+}

@@ -1,0 +1,150 @@
+//! Azure AI Personalizer's protocol, in the versions that its official clients speak: `/personalizer/v1.0`,
+//! `/personalizer/v1.1-preview.3` and `/personalizer` with `api-version=2022-09-01-preview`. A loop is a model of this service:
+//! `/loops/NAME/personalizer/…` is the model NAME, without that it is `default`. Loops are made when they are first used.
+//!
+//! This translates and keeps nothing: what a configuration says is kept by the model.
+
+mod answers;
+mod evaluations;
+mod events;
+mod settings;
+mod time;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Request};
+use axum::http::HeaderMap;
+use axum::routing::{get, post};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::app::App;
+use crate::hub::Place;
+use crate::model::spec::{Feedback, Service, Spec};
+use crate::model::writer::Handle;
+use crate::refusal::Refusal;
+use crate::safety::keys::Right;
+
+/// The routes.
+pub(crate) fn routes() -> Router<Arc<App>> {
+    let mut router = Router::new();
+    for of_loop in ["", "/loops/{loop}"] {
+        for version in ["", "/v1.0", "/v1.1-preview.1", "/v1.1-preview.2", "/v1.1-preview.3"] {
+            router = router.nest(&format!("{of_loop}/personalizer{version}"), one());
+        }
+    }
+    router
+}
+
+fn one() -> Router<Arc<App>> {
+    Router::new()
+        .route("/rank", post(events::rank))
+        .route("/events/{event}/reward", post(events::reward))
+        .route("/events/{event}/activate", post(events::activate))
+        .route("/multislot/rank", post(events::rank_slots))
+        .route("/multislot/events/{event}/reward", post(events::reward_slots))
+        .route("/multislot/events/{event}/activate", post(events::activate_slots))
+        .route("/configurations/service", get(settings::service).put(settings::set_service))
+        .route(
+            "/configurations/policy",
+            get(settings::policy).put(settings::set_policy).delete(settings::policy),
+        )
+        .route("/configurations/applyFromEvaluation", post(settings::apply))
+        .route("/evaluations", get(evaluations::list).post(evaluations::create_any))
+        .route(
+            "/evaluations/{id}",
+            get(evaluations::show).put(evaluations::create).delete(evaluations::delete),
+        )
+        .route("/featureImportances", get(evaluations::no_importances))
+        .route(
+            "/featureImportances/{id}",
+            get(evaluations::no_importance).put(evaluations::no_importance).delete(evaluations::no_importance),
+        )
+        .route("/logs", axum::routing::delete(settings::delete_logs))
+        .route("/logs/properties", get(settings::log_properties))
+        .route("/logs/interactions", post(settings::raw_logs))
+        .route("/logs/observations", post(settings::raw_logs))
+        .route("/model", get(settings::model).put(settings::set_model).delete(settings::reset_model))
+        .route("/model/properties", get(settings::model_properties))
+        .fallback(nothing)
+        .method_not_allowed_fallback(not_that_way)
+}
+
+async fn nothing() -> answers::Error {
+    answers::Error(Refusal::unknown("there is nothing at this path"))
+}
+
+async fn not_that_way(request: Request) -> answers::Error {
+    let what = format!("this path does not take {}", request.method());
+    answers::Error(Refusal { status: 405, ..Refusal::malformed(what) })
+}
+
+/// What paths name.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Named {
+    /// The loop.
+    #[serde(default, rename = "loop")]
+    of: Option<String>,
+    /// The event.
+    #[serde(default)]
+    event: String,
+    /// The evaluation.
+    #[serde(default)]
+    id: String,
+}
+
+type Names = Path<Named>;
+
+/// Personalizer's reward wait time, until it is configured: ten minutes.
+const WAIT: f64 = 600.0;
+
+/// How answers count in a loop that was just made.
+fn first_service() -> Service {
+    Service {
+        wait_seconds: Some(WAIT),
+        default_reward: Some(0.0),
+        notes: json!({"personalizer": {}}).as_object().cloned().unwrap_or_default(),
+        ..Service::default()
+    }
+}
+
+impl Named {
+    fn of(&self) -> &str {
+        self.of.as_deref().unwrap_or("default")
+    }
+
+    /// The loop, made if it is not there.
+    async fn open(&self, app: &Arc<App>, headers: &HeaderMap, right: Right) -> Result<Arc<Handle>, Refusal> {
+        let name = self.of().to_owned();
+        app.allow(headers, right, Some(&name))?;
+        match app.hub.get(&name) {
+            Err(refusal) if refusal.status == 404 => {}
+            Ok(handle) if handle.spec().feedback == Feedback::Full => {
+                let what = format!("the model {name} learns from labels, and is no loop of Personalizer's protocol");
+                return Err(Refusal::conflict(what));
+            }
+            other => return other,
+        }
+        let spec = Spec { feedback: Feedback::Bandit, service: first_service(), ..Spec::default() };
+        let (app, wanted) = (Arc::clone(app), name.clone());
+        let made = crate::api::models::aside(move || {
+            match app.hub.create(&wanted, spec) {
+                // Somebody else has made it meanwhile, or is about to.
+                Err(refusal) if refusal.status == 409 => {
+                    for _ in 0..200 {
+                        match app.hub.list().into_iter().find(|(name, _)| *name == wanted) {
+                            Some((_, Place::Busy)) => std::thread::sleep(std::time::Duration::from_millis(25)),
+                            _ => break,
+                        }
+                    }
+                    app.hub.get(&wanted)
+                }
+                other => other,
+            }
+        })
+        .await?;
+        tracing::info!(model = %name, "made for Personalizer's protocol");
+        Ok(made)
+    }
+}

@@ -1,0 +1,225 @@
+//! Configuration, logs and the model of a loop.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse as _;
+use serde_json::{Map, Value, json};
+
+use super::Names;
+use super::answers::Answered;
+use super::time::{moment, seconds};
+use crate::app::{App, json as answered};
+use crate::model::engine::Engine;
+use crate::model::spec::{Aggregation, Mode, Service, shown};
+use crate::model::writer::{Restored, now};
+use crate::refusal::Refusal;
+use crate::safety::keys::Right;
+use crate::store;
+
+/// Where a model keeps what its configuration says beyond what it uses.
+const NOTES: &str = "personalizer";
+
+/// The configuration in Personalizer's form.
+async fn configuration(handle: &crate::model::writer::Handle) -> Result<Value, Refusal> {
+    let service = handle.spec().service;
+    let notes = service.notes.get(NOTES).and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut answer = json!({
+        "rewardWaitTime": "PT10M",
+        "defaultReward": 0.0,
+        "rewardAggregation": "earliest",
+        "explorationPercentage": 0.0,
+        "modelExportFrequency": "PT0S",
+        "logMirrorEnabled": false,
+        "logMirrorSasUri": "",
+        "logRetentionDays": -1,
+        "lastConfigurationEditDate": moment(0),
+        "learningMode": "Online",
+        "isAutoOptimizationEnabled": false,
+        "autoOptimizationFrequency": "P7D",
+        "autoOptimizationStartDate": moment(0),
+        "modelRetrainDays": 0,
+    });
+    for (name, value) in notes {
+        answer[name.as_str()] = value;
+    }
+    // What counts is what the model does.
+    answer["learningMode"] = match service.mode {
+        Mode::Online => "Online",
+        Mode::Apprentice => "Apprentice",
+        Mode::Logging => "LoggingOnly",
+    }
+    .into();
+    answer["rewardAggregation"] = match service.aggregation {
+        Aggregation::Earliest => "earliest",
+        Aggregation::Sum => "sum",
+    }
+    .into();
+    if let Some(reward) = service.default_reward {
+        answer["defaultReward"] = reward.into();
+    }
+    let scores = handle.look().await?.about["scores"].clone();
+    let events = scores["answered"].as_u64().unwrap_or(0);
+    let agreed = scores["agreement_with_baseline"].as_f64().unwrap_or(0.0);
+    let rewards = scores["reward"].as_f64().unwrap_or(0.0) * events as f64;
+    answer["latestApprenticeModeMetrics"] = json!({
+        "startTime": moment(0), "lastProcessedEventTime": moment(now()), "numberOfEvents": events,
+        "numberOfImitatedEvents": (agreed * events as f64).round() as u64,
+        "sumOfRewards": rewards, "sumOfImitatedRewards": agreed * rewards,
+    });
+    Ok(answer)
+}
+
+/// GET configurations/service.
+pub(super) async fn service(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Read).await?;
+    Ok(answered(StatusCode::OK, &configuration(&handle).await?))
+}
+
+/// PUT configurations/service.
+pub(super) async fn set_service(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    let handle = names.open(&app, &headers, Right::Admin).await?;
+    let wanted: Map<String, Value> = app.json(body).await?;
+    let old = handle.spec().service;
+    handle.configure(configured(wanted, old)?).await?;
+    Ok(answered(StatusCode::OK, &configuration(&handle).await?))
+}
+
+/// What a configuration says of how answers count.
+fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Service, Refusal> {
+    let wrong = |field: &str, found: &Value, need: &str| {
+        let what = format!("{field} is {}; {need} was needed", shown(&found.to_string()));
+        Err(Refusal::invalid(field, what))
+    };
+    wanted.retain(|_, value| !value.is_null());
+    if let Some(wait) = wanted.get("rewardWaitTime") {
+        match wait.as_str().and_then(seconds).filter(|wait| (5.0..=172_800.0).contains(wait)) {
+            Some(wait) => service.wait_seconds = Some(wait),
+            None => return wrong("rewardWaitTime", wait, "a duration from PT5S to P2D"),
+        }
+    }
+    if let Some(reward) = wanted.get("defaultReward") {
+        match reward.as_f64().filter(|reward| (-1.0..=1.0).contains(reward)) {
+            Some(reward) => service.default_reward = Some(reward.max(0.0)),
+            None => return wrong("defaultReward", reward, "a number from -1 to 1"),
+        }
+    }
+    if let Some(how) = wanted.get("rewardAggregation") {
+        service.aggregation = match how.as_str() {
+            Some("earliest") => Aggregation::Earliest,
+            Some("sum") => Aggregation::Sum,
+            _ => return wrong("rewardAggregation", how, "earliest or sum"),
+        };
+    }
+    if let Some(mode) = wanted.get("learningMode") {
+        service.mode = match mode.as_str() {
+            Some("Online") => Mode::Online,
+            Some("Apprentice") => Mode::Apprentice,
+            Some("LoggingOnly") => Mode::Logging,
+            _ => return wrong("learningMode", mode, "Online, Apprentice or LoggingOnly"),
+        };
+    }
+    if let Some(rate) = wanted.get("explorationPercentage")
+        && !rate.as_f64().is_some_and(|rate| (0.0..=1.0).contains(&rate))
+    {
+        return wrong("explorationPercentage", rate, "a number from 0 to 1");
+    }
+    wanted.remove("latestApprenticeModeMetrics");
+    // A secret of somebody else's storage has no place here.
+    if wanted.get("logMirrorEnabled") == Some(&Value::Bool(true)) {
+        return Err(Refusal::not_offered("logs are not mirrored to a storage; GET /v1/models/NAME/log has all of them"));
+    }
+    wanted.remove("logMirrorSasUri");
+    wanted.insert("lastConfigurationEditDate".to_owned(), moment(now()).into());
+    let mut notes = service.notes.get(NOTES).and_then(Value::as_object).cloned().unwrap_or_default();
+    notes.extend(wanted);
+    service.notes.insert(NOTES.to_owned(), notes.into());
+    Ok(service)
+}
+
+/// GET and DELETE configurations/policy: there is one, which has nothing to be set.
+pub(super) async fn policy(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Read).await?;
+    let about = &handle.look().await?.about;
+    let learner = about["learner"].as_str().unwrap_or_default();
+    Ok(answered(StatusCode::OK, &json!({"name": learner, "arguments": format!("--learner {learner}")})))
+}
+
+/// PUT configurations/policy.
+pub(super) async fn set_policy(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    names.open(&app, &headers, Right::Admin).await?;
+    let what = "a policy is a command line of Vowpal Wabbit, which does not learn here; the learner of a loop needs no settings";
+    Err(Refusal::not_offered(what).into())
+}
+
+/// POST configurations/applyFromEvaluation.
+pub(super) async fn apply(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    names.open(&app, &headers, Right::Admin).await?;
+    let what = "evaluations compare the loop with its baseline and with chance, and find no settings to apply; the learner of a loop needs none";
+    Err(Refusal::not_offered(what).into())
+}
+
+/// DELETE logs.
+pub(super) async fn delete_logs(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    names.open(&app, &headers, Right::Admin).await?.forget().await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// GET logs/properties.
+pub(super) async fn log_properties(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Read).await?;
+    let (_, first, last, _) =
+        crate::api::models::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
+    let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
+    let range = json!({"from": at(first), "to": at(last)});
+    Ok(answered(
+        StatusCode::OK,
+        &json!({"dateRange": range, "startTime": at(first), "endTime": at(last)}),
+    ))
+}
+
+/// POST logs/interactions and logs/observations.
+pub(super) async fn raw_logs(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    names.open(&app, &headers, Right::Write).await?;
+    let what = "binary logs of the reinforcement_learning library are not read; rank and reward do the same over JSON";
+    Err(Refusal::not_offered(what).into())
+}
+
+/// GET model.
+pub(super) async fn model(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Read).await?;
+    Ok(crate::api::models::file(&handle.export().await?)?)
+}
+
+/// PUT model.
+pub(super) async fn set_model(State(app): State<Arc<App>>, names: Names, headers: HeaderMap, body: Body) -> Answered {
+    names.open(&app, &headers, Right::Admin).await?;
+    let bytes = app.bytes(body).await?;
+    crate::api::models::put_model(&app, names.of(), bytes, Service::default()).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// DELETE model: it has learnt nothing.
+pub(super) async fn reset_model(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Admin).await?;
+    let (spec, limits) = (handle.spec(), handle.limits.clone());
+    let engine = crate::api::models::aside(move || Engine::new(spec, &limits)).await?;
+    handle.restore(Restored { engine, keep_waiting: true }).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// GET model/properties.
+pub(super) async fn model_properties(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Read).await?;
+    let (_, first, last, _) =
+        crate::api::models::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
+    let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
+    Ok(answered(StatusCode::OK, &json!({"creationTime": at(first), "lastModifiedTime": at(last)})))
+}

@@ -1,0 +1,146 @@
+//! Keys: who may do what. Only hashes are kept, and no key is ever written to a log.
+
+use std::path::Path;
+
+use noregret_stream::Replacement;
+use serde::{Deserialize, Serialize};
+use std::io::Write as _;
+
+use crate::refusal::Refusal;
+
+/// What a key allows; each right has those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Right {
+    /// Predict, and look at models.
+    Read,
+    /// Decide, give feedback, learn.
+    Write,
+    /// Make, change and delete models.
+    Admin,
+}
+
+/// A key, as it is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Key {
+    /// What people call it.
+    name: String,
+    /// The BLAKE3 hash of the key, in hexadecimal.
+    hash: String,
+    right: Right,
+    /// The models that it is for; all if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    models: Vec<String>,
+}
+
+/// The keys of a service. Without any, everybody may do everything.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Keys(Vec<Key>);
+
+const FILE: &str = "keys.json";
+
+impl Keys {
+    /// Those of the folder `dir`.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong with their file.
+    pub(crate) fn open(dir: &Path) -> Result<Self, String> {
+        let path = dir.join(FILE);
+        match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Self)
+                .map_err(|error| format!("{}: is no list of keys: {error}", path.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(format!("{}: cannot be read: {error}", path.display())),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Makes a key of the folder `dir`, and returns it: the only time that it is seen.
+    ///
+    /// # Errors
+    /// What cannot be written, or a name that is taken.
+    pub(crate) fn add(dir: &Path, name: &str, right: Right, models: &[String]) -> Result<String, String> {
+        let mut keys = Self::open(dir)?;
+        if keys.0.iter().any(|key| key.name == name) {
+            return Err(format!("there is a key called {name} already"));
+        }
+        let key = random()?;
+        let (name, models) = (name.to_owned(), models.to_vec());
+        keys.0.push(Key { name, hash: hash(&key), right, models });
+        let path = dir.join(FILE);
+        let write = || {
+            std::fs::create_dir_all(dir)?;
+            let mut file = Replacement::open(&path)?;
+            file.write_all(&serde_json::to_vec_pretty(&keys.0).expect("plain data"))?;
+            file.finish()
+        };
+        write().map_err(|error: std::io::Error| format!("{}: cannot be written: {error}", path.display()))?;
+        Ok(key)
+    }
+
+    /// Whether whoever shows `key` may do what takes `right` with `model`.
+    ///
+    /// # Errors
+    /// 401 without a key that is known, 403 without the right.
+    pub(crate) fn check(&self, key: Option<&str>, right: Right, model: Option<&str>) -> Result<(), Refusal> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let Some(shown) = key else {
+            return Err(Refusal::unauthorised("a key is needed, as Authorization: Bearer KEY"));
+        };
+        let hash = hash(shown);
+        // Compared in constant time by blake3's own type would need parsing; hashes tell nothing by their timing.
+        let Some(key) = self.0.iter().find(|key| key.hash == hash) else {
+            return Err(Refusal::unauthorised("the key is none of this service"));
+        };
+        let fits = key.models.is_empty() || model.is_some_and(|model| key.models.iter().any(|one| one == model));
+        if key.right < right || !fits {
+            return Err(Refusal::forbidden("the key does not allow this"));
+        }
+        Ok(())
+    }
+}
+
+fn hash(key: &str) -> String {
+    blake3::hash(key.as_bytes()).to_hex().to_string()
+}
+
+/// A key of 256 random bits.
+fn random() -> Result<String, String> {
+    let mut bytes = [0u8; 32];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
+        .map_err(|error| format!("/dev/urandom: cannot be read: {error}"))?;
+    Ok(blake3::hash(&bytes).to_hex().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_rights() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        assert!(Keys::open(folder.path()).expect("none").is_empty());
+        let read = Keys::add(folder.path(), "reader", Right::Read, &[]).expect("written");
+        let one = Keys::add(folder.path(), "site", Right::Write, &["news".to_owned()]).expect("written");
+        assert!(Keys::add(folder.path(), "site", Right::Read, &[]).is_err(), "the name is taken");
+        let keys = Keys::open(folder.path()).expect("just written");
+        let status = |key, right, model| keys.check(key, right, model).map_err(|refusal| refusal.status);
+        assert_eq!(status(None, Right::Read, None), Err(401));
+        assert_eq!(status(Some("guess"), Right::Read, None), Err(401));
+        assert_eq!(status(Some(&read), Right::Read, Some("any")), Ok(()));
+        assert_eq!(status(Some(&read), Right::Write, Some("any")), Err(403));
+        assert_eq!(status(Some(&one), Right::Write, Some("news")), Ok(()));
+        assert_eq!(status(Some(&one), Right::Read, Some("news")), Ok(()));
+        assert_eq!(status(Some(&one), Right::Write, Some("other")), Err(403));
+        assert_eq!(status(Some(&one), Right::Admin, Some("news")), Err(403));
+        let file = std::fs::read_to_string(folder.path().join(FILE)).expect("written");
+        assert!(!file.contains(&read) && !file.contains(&one), "keys are kept as hashes");
+    }
+}

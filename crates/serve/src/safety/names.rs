@@ -1,0 +1,40 @@
+//! Names of models, which are names of folders.
+
+use crate::model::spec::shown;
+use crate::refusal::Refusal;
+
+/// Checks that `name` is that of a model: 1 to 64 letters, digits, `-`, `_` and `.`, the first a letter or digit. What such a name says
+/// cannot leave the folder that holds the models.
+///
+/// # Errors
+/// A sentence.
+pub(crate) fn check(name: &str) -> Result<(), Refusal> {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let fits = (1..=64).contains(&name.len())
+        && name.bytes().all(inner)
+        && name.as_bytes()[0].is_ascii_alphanumeric()
+        && !name.ends_with('.');
+    if fits {
+        return Ok(());
+    }
+    let what = format!(
+        "the model's name is {}; 1 to 64 letters, digits, '-', '_' and '.' were needed, a letter or digit first",
+        shown(name)
+    );
+    Err(Refusal::invalid("name", what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_in_their_folder() {
+        for name in ["a", "news-site_2.b", "0", &"x".repeat(64)] {
+            assert_eq!(check(name), Ok(()), "{name}");
+        }
+        for name in ["", ".", "..", "../a", "a/b", "a\\b", ".a", "-a", "a.", "é", "a b", "a\0", &"x".repeat(65)] {
+            assert!(check(name).is_err(), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Models that hear what their decisions earn.
+
+use noregret::model::Archive;
+use noregret_stream::decisions::reader::LogReader;
+use noregret_stream::decisions::replay::{Limits, replay};
+use serde_json::{Value, json};
+
+use super::support::Service;
+
+/// What a label earns in a context: each is right in its own part of it.
+fn reward(x: f64, label: &str) -> f64 {
+    let right = if x < 0.3 { "red" } else if x < 0.7 { "green" } else { "blue" };
+    f64::from(u8::from(label == right))
+}
+
+fn replayed(log: Vec<u8>, model: Option<&Archive>) -> Archive {
+    let reader = LogReader::from_read(Box::new(std::io::Cursor::new(log)), "the log").expect("a log");
+    let limits = Limits { waiting: 100_000, bytes: 1 << 30 };
+    let mut replayed = replay(reader, model, limits).unwrap_or_else(|error| panic!("{error}"));
+    let mut archive = replayed.saved.archive();
+    if !replayed.pending.is_empty() {
+        replayed.pending.save(&mut archive);
+    }
+    archive
+}
+
+/// Decisions, answers late and out of order, some never; the exported log makes the same model, to the bit, across a restart and a
+/// change of the model in the middle.
+#[test]
+fn the_log_makes_the_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    let spec = json!({"feedback": "bandit", "labels": ["red", "green", "blue"], "params": {"features": 4, "seed": 3}});
+    service.put("/v1/models/site", &spec).ok(201);
+    let mut late: Vec<(String, f64)> = Vec::new();
+    let mut earned = 0.0;
+    for t in 0..240u64 {
+        let x = (t * 7919 % 997) as f64 / 997.0;
+        let body = if t % 5 == 0 {
+            json!({"x": {"v": x, "kind": "a"}, "labels": ["red", "blue"], "id": format!("mine-{t}")})
+        } else {
+            json!({"x": {"v": x, "late": [t]}})
+        };
+        let decision = service.post("/v1/models/site/decide", &body).ok(200);
+        let (id, label) = (decision["id"].as_str().expect("an id"), decision["label"].as_str().expect("a label"));
+        let p: f64 = decision["p"].as_object().expect("probabilities").values().filter_map(Value::as_f64).sum();
+        assert!((p - 1.0).abs() < 1e-9 && decision["p"][label].as_f64() > Some(0.0), "{decision}");
+        earned += reward(x, label);
+        if t % 11 != 0 {
+            late.push((id.to_owned(), reward(x, label)));
+        }
+        if late.len() > 7 {
+            let (id, reward) = late.swap_remove((t * 31 % 7) as usize);
+            let body = json!({"id": id, "correct": reward == 1.0});
+            service.post("/v1/models/site/feedback", &body).ok(200);
+            service.post("/v1/models/site/feedback", &body).ok(200);
+            let other = json!({"id": id, "reward": 1.0 - reward});
+            service.post("/v1/models/site/feedback", &other).ok(409);
+        }
+        if t == 120 {
+            service.stop();
+            service = Service::start(folder.path());
+        }
+    }
+    assert!(earned > 100.0, "{earned} of 240 is not better than chance");
+    let log = service.get("/v1/models/site/log");
+    let model = Archive::from_bytes(&service.get("/v1/models/site/model").bytes).expect("a model file");
+    assert_eq!(replayed(log.bytes, None).digest(), model.digest());
+    let again = service.post("/v1/models/site/decide", &json!({"x": {}, "id": "mine-0"}));
+    assert_eq!((again.status, &again.json()["field"]), (409, &json!("id")));
+    service.post("/v1/models/site/feedback", &json!({"id": "nobody", "correct": true})).ok(404);
+    for policy in ["uniform", "logged", "greedy", "constant:red"] {
+        let answer = service.post("/v1/models/site/evaluate", &json!({"policy": policy})).ok(200);
+        assert!(answer["estimates"][0]["value"].is_number(), "{answer}");
+    }
+    // The log begins anew, from the model as it stands.
+    service.delete("/v1/models/site/log").ok(204);
+    for t in 0..20 {
+        let decision = service.post("/v1/models/site/decide", &json!({"x": {"v": f64::from(t) / 20.0}})).ok(200);
+        service.post("/v1/models/site/feedback", &json!({"id": decision["id"], "reward": 1})).ok(200);
+    }
+    let log = service.get("/v1/models/site/log");
+    let after = Archive::from_bytes(&service.get("/v1/models/site/model").bytes).expect("a model file");
+    assert_eq!(replayed(log.bytes, Some(&model)).digest(), after.digest());
+}
+
+/// Labels with features of their own come and go; what is learnt of one helps with the next.
+#[test]
+fn labels_come_and_go() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/news", &json!({"feedback": "bandit", "params": {"width": 512, "classes": 6}})).ok(201);
+    let mut late = 0.0;
+    for t in 0..400u64 {
+        let likes = ["sport", "art"][(t % 2) as usize];
+        let topics = ["sport", "art", "news"];
+        let labels: serde_json::Map<String, Value> = (0..3)
+            .map(|at| (format!("article-{}", t / 20 + at), json!({"topic": topics[((t / 20 + at) % 3) as usize]})))
+            .collect();
+        let body = json!({"x": {"likes": likes}, "labels": labels});
+        let decision = service.post("/v1/models/news/decide", &body).ok(200);
+        let label = decision["label"].as_str().expect("a label");
+        let reward = f64::from(u8::from(labels[label]["topic"] == likes)) * 0.8;
+        late += if t >= 200 { reward } else { 0.0 };
+        service.post("/v1/models/news/feedback", &json!({"id": decision["id"], "reward": reward})).ok(200);
+    }
+    assert!(late > 0.8 * 200.0 * 0.6, "{late} of at most 160");
+    let log = service.get("/v1/models/news/log");
+    let model = Archive::from_bytes(&service.get("/v1/models/news/model").bytes).expect("a model file");
+    assert_eq!(replayed(log.bytes, None).digest(), model.digest());
+    service.post("/v1/models/news/decide", &json!({"x": {}})).ok(422);
+}
+
+/// A decision that is not answered in time earns the default reward; then it is too late.
+#[test]
+fn waiting_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let service_of = |wait: f64| json!({"wait_seconds": wait, "default_reward": 0.0});
+    let spec = |wait| json!({"feedback": "bandit", "labels": ["a", "b"], "service": service_of(wait)});
+    service.put("/v1/models/m", &spec(0.3)).ok(201);
+    let id = service.post("/v1/models/m/decide", &json!({"x": {}})).ok(200)["id"].clone();
+    let deferred = json!({"x": {}, "id": "later", "deferred": true});
+    service.post("/v1/models/m/decide", &deferred).ok(200);
+    std::thread::sleep(std::time::Duration::from_millis(1000));
+    let late = service.post("/v1/models/m/feedback", &json!({"id": id, "correct": true}));
+    assert_eq!(late.status, 410, "{late:?}");
+    let about = service.get("/v1/models/m").ok(200);
+    assert_eq!((&about["scores"]["expired"], &about["rounds"]), (&json!(2), &json!(1)), "{about}");
+    let log = service.get("/v1/models/m/log");
+    let model = Archive::from_bytes(&service.get("/v1/models/m/model").bytes).expect("a model file");
+    assert_eq!(replayed(log.bytes, None).digest(), model.digest());
+    // From here on there is more time.
+    service.put("/v1/models/m", &spec(3600.0)).ok(200);
+    service.post("/v1/models/m/decide", &json!({"x": {}, "id": "next", "deferred": true})).ok(200);
+    service.post("/v1/models/m/feedback", &json!({"id": "next", "correct": true})).ok(200);
+    assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["answered"], 1, "nothing counts before it is active");
+    service.post("/v1/models/m/activate", &json!({"id": "next"})).ok(200);
+    assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["answered"], 2);
+}

@@ -1,0 +1,129 @@
+//! Models that hear the label.
+
+use serde_json::{Value, json};
+
+use super::support::{Service, newest_snapshot};
+
+/// A row and its label: two clusters, a third label from the 60th row on, and a column that comes up late.
+fn row(t: u64) -> (Value, &'static str) {
+    let noise = (t * 7919 % 101) as f64 / 101.0 - 0.5;
+    let (label, centre) = match t % 3 {
+        0 => ("cat", 2.0),
+        1 => ("dog", -2.0),
+        _ if t < 60 => ("dog", -2.0),
+        _ => ("emu", 0.0),
+    };
+    let mut x = json!({"size": centre + noise, "user": {"age": 30.0 + 5.0 * noise}, "hue": "red"});
+    if t > 40 {
+        x["late"] = (noise * noise).into();
+    }
+    (x, label)
+}
+
+/// The README's way: rows in, the running error down; a restart in the middle changes no bit of what comes after.
+#[test]
+fn a_restart_changes_nothing() {
+    let (one, two) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (steady, mut stopped) = (Service::start(one.path()), Service::start(two.path()));
+    for service in [&steady, &stopped] {
+        service.put("/v1/models/pets", &json!({})).ok(201);
+        service.put("/v1/models/pets", &json!({})).ok(200);
+        assert_eq!(service.post("/v1/models/pets/predict", &json!({"x": {}})).ok(200)["label"], Value::Null);
+    }
+    for t in 0..120 {
+        let (x, y) = row(t);
+        let body = json!({"x": x, "y": y});
+        let answers =
+            [&steady, &stopped].map(|service| service.post("/v1/models/pets/learn", &body).ok(200));
+        assert_eq!(answers[0], answers[1], "row {t}");
+        if t % 50 == 25 {
+            stopped.stop();
+            if t == 75 {
+                // The snapshot of the end is damaged: the one before it, and the log, make the same model.
+                let path = newest_snapshot(two.path(), "pets");
+                let mut bytes = std::fs::read(&path).expect("a snapshot");
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 1;
+                std::fs::write(&path, bytes).expect("writable");
+            }
+            stopped = Service::start(two.path());
+        }
+    }
+    let models = [&steady, &stopped].map(|service| service.get("/v1/models/pets/model").bytes);
+    assert!(models[0] == models[1], "the model files differ");
+    let about = stopped.get("/v1/models/pets").ok(200);
+    assert_eq!(about["rounds"], 120);
+    assert_eq!(about["labels"], json!(["cat", "dog", "emu"]));
+    assert!(about["scores"]["last"]["error_rate"].as_f64().expect("a rate") < 0.4, "{about}");
+    let log = stopped.get("/v1/models/pets/log").lines();
+    assert_eq!((log.len(), &log[7]["y"]), (120, &json!("dog")));
+    let forecast = stopped.post("/v1/models/pets/predict", &json!({"x": {"size": 2.1, "new": 3}})).ok(200);
+    assert_eq!(forecast["label"], "cat", "{forecast}");
+}
+
+#[test]
+fn lines_are_answered_one_by_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let mut body = String::new();
+    for t in 0..300 {
+        body += &format!("{{\"x\": {{\"v\": {}}}, \"y\": \"{}\"}}\n", t % 7, if t % 7 > 3 { "a" } else { "b" });
+    }
+    body += "{\"x\": {}, \"y\": []}\n\nnot JSON\n";
+    let answer = service.send("POST", "/v1/models/m/learn", "application/x-ndjson", body.as_bytes());
+    let lines = answer.lines();
+    assert_eq!((answer.status, lines.len()), (200, 302));
+    assert!(lines[299]["p"]["a"].is_number());
+    assert_eq!(lines[300]["error"]["field"], "y");
+    assert_eq!(lines[301]["error"]["status"], 400);
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 300);
+    let rows = "{\"x\": {\"v\": 6}}\n{\"x\": {\"v\": 0}}\n";
+    let lines = service.send("POST", "/v1/models/m/predict", "application/x-ndjson", rows.as_bytes()).lines();
+    assert_eq!((&lines[0]["label"], &lines[1]["label"]), (&json!("a"), &json!("b")));
+}
+
+/// Versions: back to one, forth again, copied and imported, and a hot swap that leaves other models alone.
+#[test]
+fn versions_copies_and_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let learn = |model: &str, v: f64, y: &str| {
+        service.post(&format!("/v1/models/{model}/learn"), &json!({"x": {"v": v}, "y": y})).ok(200)
+    };
+    let believes = |model: &str| {
+        service.post(&format!("/v1/models/{model}/predict"), &json!({"x": {"v": 1}})).ok(200)["p"]["a"].clone()
+    };
+    for t in 0..30 {
+        learn("m", f64::from(t % 2), if t % 2 == 1 { "a" } else { "b" });
+    }
+    let (good, file) = (believes("m"), service.get("/v1/models/m/model"));
+    let version = service.post("/v1/models/m/versions", &json!({})).ok(201)["version"].clone();
+    for t in 0..30 {
+        learn("m", f64::from(t % 2), if t % 2 == 0 { "a" } else { "b" });
+    }
+    assert_ne!(believes("m"), good);
+    service.post("/v1/models/m/copy", &json!({"to": "worse"})).ok(201);
+    service.post("/v1/models/m/rollback", &json!({"version": version})).ok(200);
+    assert_eq!(believes("m"), good);
+    assert_ne!(believes("worse"), good);
+    let imported = service.send("PUT", "/v1/models/other/model", "application/octet-stream", &file.bytes);
+    imported.ok(201);
+    assert_eq!(believes("other"), good);
+    service.send("PUT", "/v1/models/worse/model", "application/octet-stream", &file.bytes).ok(200);
+    assert_eq!(believes("worse"), good);
+    learn("worse", 1.0, "a");
+    let before = believes("worse");
+    service.post("/v1/backup", &json!({"name": "monday"})).ok(201);
+    service.stop();
+    let service = Service::start(folder.path());
+    let again = service.post("/v1/models/worse/predict", &json!({"x": {"v": 1}})).ok(200)["p"]["a"].clone();
+    assert_eq!(again, before, "after a restart behind an import");
+    let copy = Service::start(&folder.path().join("backups/monday"));
+    let again = copy.post("/v1/models/worse/predict", &json!({"x": {"v": 1}})).ok(200)["p"]["a"].clone();
+    assert_eq!(again, before, "from the backup");
+    service.post("/v1/models/m/rollback", &json!({"version": 17})).ok(404);
+    service.delete("/v1/models/m").ok(204);
+    service.get("/v1/models/m").ok(404);
+}

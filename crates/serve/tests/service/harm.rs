@@ -1,0 +1,132 @@
+//! Keys, limits, names, and bodies that mean no good.
+
+use noregret_serve::{Limits, Right, add_key};
+use serde_json::json;
+
+use super::support::Service;
+
+#[test]
+fn keys_open_what_they_are_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = Service::try_start(folder.path(), Limits::default(), "0.0.0.0:0").err().expect("no keys");
+    assert!(refused.contains("there are no keys"), "{refused}");
+    let admin = add_key(folder.path(), "admin", Right::Admin, &[]).expect("a key");
+    let reader = add_key(folder.path(), "reader", Right::Read, &["m".to_owned()]).expect("a key");
+    let mut service = Service::start(folder.path());
+    assert_eq!(service.put("/v1/models/m", &json!({})).status, 401);
+    assert_eq!(service.get("/v1/models").status, 401);
+    assert_eq!(service.get("/healthz").status, 200);
+    service.key = Some(reader);
+    assert_eq!(service.put("/v1/models/m", &json!({})).status, 403);
+    service.key = Some(admin);
+    service.put("/v1/models/m", &json!({})).ok(201);
+    assert!(Service::try_start(folder.path(), Limits::default(), "127.0.0.1:0").is_err(), "one service a folder");
+}
+
+#[test]
+fn refusals_are_sentences_with_a_field() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limits = Limits { models: 3, columns: 32, labels: 4, body: 10_000, ..Limits::default() };
+    let service = Service::with(folder.path(), limits);
+    service.put("/v1/models/full", &json!({"learner": "ogd"})).ok(201);
+    service.put("/v1/models/play", &json!({"feedback": "bandit", "labels": ["a", "b"], "params": {"features": 2}})).ok(201);
+    service.put("/v1/models/soba", &json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b"]})).ok(201);
+    let cases = [
+        ("PUT", "/v1/models/four", "{}", 422, Some("name")),
+        ("PUT", "/v1/models/..", "{}", 404, None),
+        ("PUT", "/v1/models/%2e%2e%2fx", "{}", 422, Some("name")),
+        ("PUT", "/v1/models/full", "{\"learner\": \"folklore\"}", 409, None),
+        ("POST", "/v1/models/none/predict", "{\"x\": {}}", 404, None),
+        ("POST", "/v1/models/full/predict", "{", 400, None),
+        ("POST", "/v1/models/full/predict", "{\"y\": 1}", 422, Some("body")),
+        ("POST", "/v1/models/full/predict", "{\"x\": 1}", 422, Some("x")),
+        ("POST", "/v1/models/full/learn", "{\"x\": {\"v\": 1e200}, \"y\": 1}", 422, Some("x")),
+        ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": null}", 422, Some("y")),
+        ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": \"nan\"}", 422, Some("y")),
+        ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": 1, \"weight\": -1}", 422, Some("weight")),
+        ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": 1, \"weight\": \"a\"}", 422, Some("weight")),
+        ("POST", "/v1/models/full/decide", "{\"x\": {}}", 409, None),
+        ("POST", "/v1/models/play/learn", "{\"x\": {}, \"y\": 1}", 409, None),
+        ("POST", "/v1/models/play/decide", "{\"x\": {\"a\": 1, \"b\": 2, \"c\": 3}}", 422, Some("x")),
+        ("POST", "/v1/models/play/decide", "{\"labels\": []}", 422, Some("labels")),
+        ("POST", "/v1/models/play/decide", "{\"labels\": [\"a\", \"a\"]}", 422, Some("labels")),
+        ("POST", "/v1/models/play/decide", "{\"labels\": [\"a\", \"z\"]}", 422, Some("labels[1]")),
+        ("POST", "/v1/models/play/decide", "{\"labels\": {\"a\": {\"v\": 1}}}", 422, Some("labels")),
+        ("POST", "/v1/models/play/decide", "{\"exclude\": [\"a\", \"b\"]}", 422, Some("exclude")),
+        ("POST", "/v1/models/soba/decide", "{\"labels\": [\"a\"]}", 422, Some("labels")),
+        ("POST", "/v1/models/play/feedback", "{\"id\": \"d1\"}", 422, Some("reward")),
+        ("POST", "/v1/models/play/feedback", "{\"id\": \"d1\", \"reward\": 2}", 422, Some("reward")),
+        ("PUT", "/v1/models/full/model", "no model", 422, Some("body")),
+        ("PATCH", "/v1/models/full", "{}", 405, None),
+        ("GET", "/nowhere", "", 404, None),
+    ];
+    for (method, path, body, status, field) in cases {
+        let answer = service.send(method, path, "application/json", body.as_bytes());
+        let problem = answer.json();
+        assert_eq!(answer.status, status, "{method} {path} {body}: {problem}");
+        assert_eq!(answer.kind, "application/problem+json", "{method} {path} {body}");
+        assert_eq!(problem["field"].as_str(), field, "{method} {path} {body}: {problem}");
+        assert!(problem["detail"].as_str().is_some_and(|detail| detail.len() > 10), "{problem}");
+    }
+    let large = json!({"x": {"v": "a".repeat(20_000)}});
+    assert_eq!(service.post("/v1/models/full/predict", &large).status, 413);
+    let deep = format!("{{\"x\": {}1{}}}", "{\"a\":".repeat(100), "}".repeat(100));
+    assert_eq!(service.send("POST", "/v1/models/full/predict", "application/json", deep.as_bytes()).status, 422);
+    // Nothing of all that was learnt, and the models still work.
+    for model in ["full", "play", "soba"] {
+        assert_eq!(service.get(&format!("/v1/models/{model}")).ok(200)["rounds"], 0, "{model}");
+    }
+    service.post("/v1/models/play/decide", &json!({"x": {"a": 1}})).ok(200);
+    let metrics = service.get("/metrics");
+    let text = String::from_utf8(metrics.bytes).expect("text");
+    assert!(text.contains("noregret_decisions{model=\"play\"} 1"), "{text}");
+    let document = service.get("/openapi.json").ok(200);
+    assert!(document["paths"]["/v1/models/{name}/decide"]["post"].is_object());
+}
+
+#[test]
+fn clients_have_a_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::with(folder.path(), Limits { rate: Some(3), ..Limits::default() });
+    let answers: Vec<_> = (0..10).map(|_| service.get("/healthz")).collect();
+    let refused = answers.iter().find(|answer| answer.status == 429).expect("ten are too many");
+    assert_eq!(refused.retry_after.as_deref(), Some("1"));
+}
+
+/// An event that comes to something else than it did, a missing one, a database that is none: refused with a sentence, and the
+/// other models are served.
+#[test]
+fn a_changed_log_is_not_served() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for model in ["good", "bad"] {
+        service.put(&format!("/v1/models/{model}"), &json!({"feedback": "bandit", "labels": ["a", "b"]})).ok(201);
+        for _ in 0..5 {
+            service.post(&format!("/v1/models/{model}/decide"), &json!({"x": {}})).ok(200);
+        }
+    }
+    service.stop();
+    let snapshots = folder.path().join("models/bad/snapshots");
+    for entry in std::fs::read_dir(&snapshots).expect("snapshots") {
+        let path = entry.expect("an entry").path();
+        if !path.ends_with("00000000000000000000.safetensors") {
+            std::fs::remove_file(path).expect("removable");
+        }
+    }
+    let database = folder.path().join("models/bad/events.sqlite");
+    let db = rusqlite::Connection::open(&database).expect("a database");
+    db.execute("DELETE FROM events WHERE seq = 3", []).expect("one event less");
+    drop(db);
+    let service = Service::start(folder.path());
+    let answer = service.post("/v1/models/bad/decide", &json!({"x": {}}));
+    assert_eq!(answer.status, 503);
+    assert!(answer.json()["detail"].as_str().is_some_and(|what| what.contains("missing")), "{answer:?}");
+    assert_eq!(service.get("/healthz").status, 503);
+    service.post("/v1/models/good/decide", &json!({"x": {}})).ok(200);
+    service.stop();
+    std::fs::write(&database, "no database at all").expect("writable");
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/bad").status, 503);
+    service.delete("/v1/models/bad").ok(204);
+    assert_eq!(service.get("/healthz").status, 200);
+}
