@@ -38,7 +38,12 @@ impl App {
     ///
     /// # Errors
     /// 401 and 403.
-    pub(crate) fn allow(&self, headers: &HeaderMap, right: Right, model: Option<&str>) -> Result<(), Refusal> {
+    pub(crate) fn allow(
+        &self,
+        headers: &HeaderMap,
+        right: Right,
+        model: Option<&str>,
+    ) -> Result<(), Refusal> {
         if self.keys.is_empty() {
             return Ok(());
         }
@@ -66,7 +71,9 @@ impl App {
         }
         *count += 1;
         if *count > most {
-            return Err(Refusal::too_often(format!("more than {most} requests in a second, which is the limit")));
+            return Err(Refusal::too_often(format!(
+                "more than {most} requests in a second, which is the limit"
+            )));
         }
         Ok(())
     }
@@ -81,7 +88,10 @@ impl App {
         match tokio::time::timeout(time, axum::body::to_bytes(body, limits.body)).await {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(_)) => {
-                let what = format!("the body ended early, or has more than {} bytes, which is the limit", limits.body);
+                let what = format!(
+                    "the body ended early, or has more than {} bytes, which is the limit",
+                    limits.body
+                );
                 Err(Refusal::too_large(what))
             }
             Err(_) => {

@@ -63,7 +63,8 @@ pub struct Options {
 /// Lets what the service has to say go to standard error, one line each.
 pub fn log_to_stderr() {
     // A program that has said where its lines go keeps that.
-    let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).with_ansi(false).try_init();
+    let _ =
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).with_ansi(false).try_init();
 }
 
 /// Adds a key to the folder `dir` and returns it, the only time that it is seen.
@@ -189,7 +190,10 @@ async fn nothing() -> Refusal {
 }
 
 async fn not_that_way() -> Refusal {
-    Refusal { status: 405, ..Refusal::malformed("this path does not take this method; /openapi.json says what it takes") }
+    Refusal {
+        status: 405,
+        ..Refusal::malformed("this path does not take this method; /openapi.json says what it takes")
+    }
 }
 
 /// GET /healthz: 200 if every model is served, 503 if one is not.
@@ -211,7 +215,10 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
         return app::json(StatusCode::OK, &json!({"status": "ok", "models": models.len()}));
     }
     // Names and paths are for those who may read them.
-    app::json(StatusCode::SERVICE_UNAVAILABLE, &json!({"status": "failed", "failed": failed.keys().collect::<Vec<_>>()}))
+    app::json(
+        StatusCode::SERVICE_UNAVAILABLE,
+        &json!({"status": "failed", "failed": failed.keys().collect::<Vec<_>>()}),
+    )
 }
 
 /// GET /metrics: numbers for Prometheus.

@@ -91,7 +91,8 @@ fn killed(kills: u64) {
                     while !stop.load(Ordering::Relaxed) {
                         let n = counter.fetch_add(1, Ordering::Relaxed);
                         let x = json!({"x": {"v": (n % 17) as f64 / 17.0, "w": n % 3, "client": client}});
-                        let Some((200, decision)) = post(&agent, &format!("{base}/v1/models/m/decide"), &x) else {
+                        let Some((200, decision)) = post(&agent, &format!("{base}/v1/models/m/decide"), &x)
+                        else {
                             continue;
                         };
                         let id = decision["id"].as_str().unwrap().to_owned();
@@ -137,7 +138,8 @@ fn killed(kills: u64) {
     folder.run("replay log.ndjson --save replayed").succeeded();
     let digest = |bytes: &[u8]| {
         let archive = Archive::from_bytes(bytes).unwrap();
-        let mut tensors: Vec<_> = archive.tensors().map(|(name, data)| (name.to_owned(), data.clone())).collect();
+        let mut tensors: Vec<_> =
+            archive.tensors().map(|(name, data)| (name.to_owned(), data.clone())).collect();
         tensors.sort_by(|a, b| a.0.cmp(&b.0));
         tensors
     };
@@ -179,7 +181,8 @@ fn signals_end_it_in_good_order() {
 #[test]
 fn the_lines_of_the_readme() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
-    let (_, rest) = readme.split_once("<!-- serve: run by crates/cli/tests/binary/serve.rs -->\n```sh\n").unwrap();
+    let (_, rest) =
+        readme.split_once("<!-- serve: run by crates/cli/tests/binary/serve.rs -->\n```sh\n").unwrap();
     let lines: Vec<&str> = rest.split_once("```").unwrap().0.lines().collect();
     assert_eq!(lines.len(), 5);
     assert!(lines[0].starts_with("noregret serve"), "{}", lines[0]);

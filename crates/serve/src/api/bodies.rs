@@ -102,7 +102,7 @@ pub struct CopyBody {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluateBody {
-    /// `uniform`, `logged`, `greedy`, `constant:LABEL`, or `model:NAME` for another model of the service, made from an older version.
+    /// `uniform`, `logged`, `greedy`, `baseline` (the first label on offer), `constant:LABEL`, or `model:NAME` for another model of the service, made from an older version.
     #[schema(example = "uniform")]
     pub policy: String,
     /// The confidence of the intervals.

@@ -22,6 +22,7 @@ use super::streams::streamed;
 use crate::app::{App, json as answered};
 use crate::hub::Place;
 use crate::model::engine::Engine;
+use crate::model::evaluation::Simple;
 use crate::model::spec::{Feedback, Service, Spec, shown};
 use crate::model::writer::{Handle, Restored, described};
 use crate::refusal::Refusal;
@@ -84,7 +85,8 @@ pub(crate) async fn create(
 ) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
     let bytes = app.bytes(body).await?;
-    let spec: Spec = if bytes.trim_ascii().is_empty() { Spec::default() } else { crate::app::parsed(&bytes)? };
+    let spec: Spec =
+        if bytes.trim_ascii().is_empty() { Spec::default() } else { crate::app::parsed(&bytes)? };
     if let Ok(handle) = app.hub.get(&name) {
         let old = handle.spec();
         let wanted = Spec { service: old.service.clone(), ..spec.clone() };
@@ -108,7 +110,11 @@ pub(crate) async fn create(
     params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     responses((status = 200, description = "What it is, and how it does"),
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
-pub(crate) async fn show(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
     let handle = app.hub.get(&name)?;
     if let Some(what) = handle.failure() {
@@ -122,7 +128,11 @@ pub(crate) async fn show(State(app): State<Arc<App>>, Path(name): Path<String>, 
     params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     responses((status = 204, description = "It is gone, with its log"),
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
-pub(crate) async fn delete(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
     let called = name.clone();
     aside(move || app.hub.delete(&called)).await?;
@@ -135,7 +145,11 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, Path(name): Path<String>
     params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     responses((status = 200, description = "A decision log, or the rows that were learnt", content_type = "application/x-ndjson"),
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
-pub(crate) async fn log(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+pub(crate) async fn log(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
     let handle = app.hub.get(&name)?;
     let (sender, pieces) = mpsc::channel::<Bytes>(16);
@@ -153,7 +167,11 @@ pub(crate) async fn log(State(app): State<Arc<App>>, Path(name): Path<String>, h
     params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     responses((status = 204, description = "The log begins anew; the model has learnt what it has"),
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
-pub(crate) async fn forget(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+pub(crate) async fn forget(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
     app.hub.get(&name)?.forget().await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -193,9 +211,7 @@ pub(crate) async fn export(
 pub(crate) fn file(archive: &Archive) -> Answered {
     archive.check().map_err(|error| Refusal::failed(error.to_string()))?;
     let mut response = archive.to_bytes().into_response();
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     Ok(response)
 }
 
@@ -243,7 +259,8 @@ pub(crate) async fn put_model(
     };
     let service = there.as_ref().map_or(service, |handle| handle.spec().service);
     let engine = aside(move || {
-        let archive = Archive::from_bytes(&bytes).map_err(|error| Refusal::invalid("body", error.to_string()))?;
+        let archive =
+            Archive::from_bytes(&bytes).map_err(|error| Refusal::invalid("body", error.to_string()))?;
         Engine::import(&archive, service, &limits)
     })
     .await?;
@@ -265,7 +282,11 @@ pub(crate) async fn put_model(
     params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     responses((status = 200, description = "The moments that one can go back to"),
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
-pub(crate) async fn versions(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+pub(crate) async fn versions(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
     let handle = app.hub.get(&name)?;
     let versions = store::snapshots(&handle.folder).map_err(Refusal::failed)?;
@@ -277,7 +298,11 @@ pub(crate) async fn versions(State(app): State<Arc<App>>, Path(name): Path<Strin
     params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     responses((status = 201, description = "A version was made of the present"),
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
-pub(crate) async fn save(State(app): State<Arc<App>>, Path(name): Path<String>, headers: HeaderMap) -> Answered {
+pub(crate) async fn save(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
     let version = app.hub.get(&name)?.save().await?;
     Ok(answered(StatusCode::CREATED, &json!({"version": version})))
@@ -344,10 +369,14 @@ pub(crate) async fn evaluate(
     app.allow(&headers, Right::Read, Some(&name))?;
     let handle = app.hub.get(&name)?;
     let EvaluateBody { policy, confidence } = app.json(body).await?;
+    if let Some(simple) = Simple::named(&policy) {
+        let evaluation = simply_evaluated(handle, simple, confidence.unwrap_or(0.95)).await?;
+        return Ok(answered(StatusCode::OK, &evaluation));
+    }
     let policy = match policy.strip_prefix("model:") {
-        None => policy.parse().map_err(|what| {
-            Refusal::invalid("policy", format!("the policy {} {what}", shown(&policy)))
-        })?,
+        None => policy
+            .parse()
+            .map_err(|what| Refusal::invalid("policy", format!("the policy {} {what}", shown(&policy))))?,
         Some(other) => {
             app.allow(&headers, Right::Read, Some(other))?;
             let archive = app.hub.get(other)?.export().await?;
@@ -360,8 +389,8 @@ pub(crate) async fn evaluate(
     Ok(answered(StatusCode::OK, &evaluation))
 }
 
-/// What a policy would have earned on the log of a model.
-pub(crate) async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> Result<Value, Refusal> {
+/// Checks that the decisions of a model can be evaluated.
+fn may_evaluate(handle: &Handle, confidence: f64) -> Result<(), Refusal> {
     if handle.spec().feedback == Feedback::Full {
         return Err(Refusal::conflict("the model decides nothing; its scores say how well it does"));
     }
@@ -369,6 +398,25 @@ pub(crate) async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidenc
         let what = format!("confidence is {confidence}; from 0.01 to 0.999 was needed");
         return Err(Refusal::invalid("confidence", what));
     }
+    Ok(())
+}
+
+/// What a policy that needs no model would have earned on the log of a model.
+pub(crate) async fn simply_evaluated(
+    handle: Arc<Handle>,
+    policy: Simple,
+    confidence: f64,
+) -> Result<Value, Refusal> {
+    may_evaluate(&handle, confidence)?;
+    aside(move || {
+        crate::model::evaluation::evaluate(&handle.folder, policy, confidence).map_err(Refusal::failed)
+    })
+    .await
+}
+
+/// What a policy would have earned on the log of a model.
+async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> Result<Value, Refusal> {
+    may_evaluate(&handle, confidence)?;
     aside(move || {
         let failed = |what: &dyn std::fmt::Display| Refusal::failed(format!("the log: {what}"));
         // Estimators read the log twice: a file beside the database, removed at the end.
@@ -430,7 +478,8 @@ pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, bod
     let names: Vec<String> = models.iter().map(|handle| handle.name.clone()).collect();
     aside(move || {
         for handle in models {
-            store::back_up(&handle.folder, &target.join("models").join(&handle.name)).map_err(Refusal::failed)?;
+            store::back_up(&handle.folder, &target.join("models").join(&handle.name))
+                .map_err(Refusal::failed)?;
         }
         Ok(())
     })

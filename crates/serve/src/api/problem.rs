@@ -45,7 +45,12 @@ impl IntoResponse for Refusal {
 }
 
 /// An answer of JSON, with what it asks the client to do.
-pub(crate) fn answer(status: StatusCode, kind: &'static str, body: Vec<u8>, retry_after: Option<u32>) -> Response {
+pub(crate) fn answer(
+    status: StatusCode,
+    kind: &'static str,
+    body: Vec<u8>,
+    retry_after: Option<u32>,
+) -> Response {
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));

@@ -59,9 +59,10 @@ pub(crate) async fn predict(
     if is_lines(&headers) {
         let reader = handle.look().await?;
         return Ok(streams::answered(bytes, move |line| {
-            Line::Now(crate::app::parsed::<PredictBody>(line).and_then(|body| {
-                reader.predict(&body.x).map(|at| shown(Answer::Forecast(at)))
-            }))
+            Line::Now(
+                crate::app::parsed::<PredictBody>(line)
+                    .and_then(|body| reader.predict(&body.x).map(|at| shown(Answer::Forecast(at)))),
+            )
         }));
     }
     let done = async {

@@ -28,7 +28,9 @@ const AHEAD: usize = 1024;
 fn lines(bytes: &Bytes) -> Vec<Bytes> {
     let mut lines = Vec::new();
     let mut start = 0;
-    for end in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).chain([bytes.len()]) {
+    for end in
+        bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).chain([bytes.len()])
+    {
         let line = bytes.slice(start..end);
         if !line.trim_ascii().is_empty() {
             lines.push(line);

@@ -269,7 +269,8 @@ impl Engine {
         let columns = columns.min(self.limits.columns);
         let classes = self.learner.problem().classes.max(labels);
         if columns < needed {
-            let what = format!("the row brings the columns to {needed}; the limit is {}", self.limits.columns);
+            let what =
+                format!("the row brings the columns to {needed}; the limit is {}", self.limits.columns);
             return Err(Refusal::invalid("x", what));
         }
         if (columns, classes) == (self.encoder.columns, self.learner.problem().classes) {
@@ -283,7 +284,8 @@ impl Engine {
             );
             return Err(Refusal::invalid("x", what));
         };
-        let entry = noregret::registry::find(name).map_err(|error| Refusal::invalid("x", error.to_string()))?;
+        let entry =
+            noregret::registry::find(name).map_err(|error| Refusal::invalid("x", error.to_string()))?;
         let mut problem = learner.problem().clone();
         problem.features = columns + usize::from(self.encoder.intercept);
         problem.classes = classes;
@@ -361,7 +363,8 @@ impl Engine {
             } else {
                 new = self.encoder.labels.find(name).is_none();
                 if new && self.encoder.labels.len() >= self.limits.labels {
-                    let what = format!("y is {}, and there are {} labels already", shown(name), self.limits.labels);
+                    let what =
+                        format!("y is {}, and there are {} labels already", shown(name), self.limits.labels);
                     return Err(Refusal::invalid("y", what));
                 }
             }
@@ -396,7 +399,8 @@ impl Engine {
 
     fn decide(&mut self, at: i64, decide: &Decide) -> Done {
         if self.spec.feedback == Feedback::Full {
-            let what = "the model learns from labels and decides nothing: predict, or make one of bandit feedback";
+            let what =
+                "the model learns from labels and decides nothing: predict, or make one of bandit feedback";
             return Err(Refusal::conflict(what));
         }
         for slot in 0..decide.wanted() {
@@ -427,7 +431,10 @@ impl Engine {
         let mut sorted: Vec<&String> = names.iter().collect();
         sorted.sort_unstable();
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Refusal::invalid("labels", format!("the label {} is on offer twice", shown(pair[0]))));
+            return Err(Refusal::invalid(
+                "labels",
+                format!("the label {} is on offer twice", shown(pair[0])),
+            ));
         }
         // The learner's numbers of the labels: their position, or what the model knows them by.
         let numbers: Vec<u32> = match self.kind {
@@ -445,7 +452,8 @@ impl Engine {
             }
         };
         let choices = choices(decide, &names)?;
-        let some_only = decide.labels.is_some() || choices.iter().any(|choice| choice.allowed.len() < names.len());
+        let some_only =
+            decide.labels.is_some() || choices.iter().any(|choice| choice.allowed.len() < names.len());
         if matches!(self.kind, RowKind::Columns) {
             let offers_features = decide.labels.iter().flatten().any(|label| !label.x.is_null());
             if offers_features || decide.slots.iter().any(|slot| !slot.x.is_null()) {
@@ -453,7 +461,8 @@ impl Engine {
                 return Err(Refusal::invalid("labels", what));
             }
             if some_only && names.len() < classes && !self.decides_among() {
-                let what = format!("{} cannot decide among some of its labels only", self.learner.about().name);
+                let what =
+                    format!("{} cannot decide among some of its labels only", self.learner.about().name);
                 return Err(Refusal::invalid("labels", what));
             }
             let features = rows::flatten("x", &decide.x, &self.limits)?;
@@ -658,9 +667,10 @@ impl Engine {
 fn choices(decide: &Decide, names: &[String]) -> Result<Vec<Choice>, Refusal> {
     let position = |field: &str, name: &str| {
         let name = label_name(field, name)?;
-        names.iter().position(|known| *known == name).ok_or_else(|| {
-            Refusal::invalid(field, format!("the label {} is not on offer", shown(&name)))
-        })
+        names
+            .iter()
+            .position(|known| *known == name)
+            .ok_or_else(|| Refusal::invalid(field, format!("the label {} is not on offer", shown(&name))))
     };
     let mut excluded = Vec::new();
     for (at, name) in decide.exclude.iter().enumerate() {
@@ -685,13 +695,19 @@ fn choices(decide: &Decide, names: &[String]) -> Result<Vec<Choice>, Refusal> {
         };
         choices.push(Choice { allowed, baseline });
     }
-    if decide.slots.iter().enumerate().any(|(at, slot)| decide.slots[..at].iter().any(|one| one.id == slot.id)) {
+    if decide
+        .slots
+        .iter()
+        .enumerate()
+        .any(|(at, slot)| decide.slots[..at].iter().any(|one| one.id == slot.id))
+    {
         return Err(Refusal::invalid("slots", "two slots have one id"));
     }
     // Whatever the others take, one must be left for each.
     for (at, choice) in choices.iter().enumerate() {
         if choice.allowed.len() < at + 1 {
-            let what = format!("{} labels are allowed in slot {at}, and {at} may be taken", choice.allowed.len());
+            let what =
+                format!("{} labels are allowed in slot {at}, and {at} may be taken", choice.allowed.len());
             return Err(Refusal::invalid("slots", what));
         }
     }
@@ -699,7 +715,12 @@ fn choices(decide: &Decide, names: &[String]) -> Result<Vec<Choice>, Refusal> {
 }
 
 /// A prediction by the names of its labels.
-pub(super) fn forecasted(forecast: Forecast, at: &Prediction, played: Label, encoder: &Encoder) -> Forecasted {
+pub(super) fn forecasted(
+    forecast: Forecast,
+    at: &Prediction,
+    played: Label,
+    encoder: &Encoder,
+) -> Forecasted {
     if forecast == Forecast::Value {
         return Forecasted { label: at.scores[0].into(), p: Vec::new() };
     }

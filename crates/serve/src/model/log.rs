@@ -139,7 +139,11 @@ impl Lines {
         for (slot, taken) in outcome.taken.iter().enumerate() {
             fill(decide, slot, self.kind, &mut self.columns, limits, &mut self.row)?;
             let raw = Raw { row: &self.row, columns: &self.columns, labels: &self.labels };
-            debug_assert!((taken.label as usize) < self.labels.len(), "{}", self.labels.name(Label(taken.label)));
+            debug_assert!(
+                (taken.label as usize) < self.labels.len(),
+                "{}",
+                self.labels.name(Label(taken.label))
+            );
             writer.decision(&decide.id_of(slot), raw, taken, None, !outcome.imposed).map_err(failed)?;
         }
         Ok(())
@@ -162,7 +166,14 @@ fn fill(
         }
         RowKind::Offers(width) => {
             let labels = decide.labels.as_deref().unwrap_or_default();
-            rows::fill_offer(&decide.x, decide.slots.get(slot).map(|slot| &slot.x), labels, width, limits, row)
+            rows::fill_offer(
+                &decide.x,
+                decide.slots.get(slot).map(|slot| &slot.x),
+                labels,
+                width,
+                limits,
+                row,
+            )
         }
     };
     filled.map_err(|refusal| refusal.to_string())

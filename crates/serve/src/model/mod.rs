@@ -5,6 +5,7 @@ pub mod event;
 pub mod spec;
 
 pub(crate) mod engine;
+pub(crate) mod evaluation;
 pub(crate) mod log;
 pub(crate) mod reader;
 pub(crate) mod rows;

@@ -145,7 +145,11 @@ pub(crate) fn fill(columns: &mut Columns, features: &[(String, f64)], row: &mut 
 ///
 /// # Errors
 /// Where values of one name add up to infinity.
-pub(crate) fn fill_known(columns: &Columns, features: &[(String, f64)], row: &mut Row) -> Result<(), Refusal> {
+pub(crate) fn fill_known(
+    columns: &Columns,
+    features: &[(String, f64)],
+    row: &mut Row,
+) -> Result<(), Refusal> {
     for (name, value) in features {
         if let Some(column) = columns.index_of(name) {
             row.push(column, *value);
@@ -155,7 +159,8 @@ pub(crate) fn fill_known(columns: &Columns, features: &[(String, f64)], row: &mu
 }
 
 fn summed(row: &mut Row) -> Result<(), Refusal> {
-    row.sum_duplicates().map_err(|_| Refusal::invalid("x", "a feature is given twice, and the sum is infinite"))
+    row.sum_duplicates()
+        .map_err(|_| Refusal::invalid("x", "a feature is given twice, and the sum is infinite"))
 }
 
 /// Features as a list of hashed columns, increasing.
@@ -204,8 +209,7 @@ pub(crate) fn fill_offer(
             features: Features::Sparse { indices, values },
         })
         .collect();
-    let offer =
-        Offer { context: Features::Sparse { indices: &indices, values: &values }, labels: &offered };
+    let offer = Offer { context: Features::Sparse { indices: &indices, values: &values }, labels: &offered };
     let mut made = OfferRow::default();
     offer.encode(width, &mut made);
     for (column, value) in made.features().iter() {

@@ -106,7 +106,11 @@ impl Engine {
     ///
     /// # Errors
     /// If the file holds no learner that the service can keep.
-    pub(crate) fn import(archive: &Archive, service: super::spec::Service, limits: &Limits) -> Result<Self, Refusal> {
+    pub(crate) fn import(
+        archive: &Archive,
+        service: super::spec::Service,
+        limits: &Limits,
+    ) -> Result<Self, Refusal> {
         let wrong = |error: ModelError| Refusal::invalid("body", error.to_string());
         let saved = Saved::from_archive(archive).map_err(wrong)?;
         let bandit = matches!(saved.learner, AnyModel::Bandit(_));

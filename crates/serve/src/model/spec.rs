@@ -195,7 +195,8 @@ impl Spec {
         self.service.check()?;
         let labels = self.names(limits)?;
         let bandit = self.feedback == Feedback::Bandit;
-        let offers = bandit && labels.is_empty() && self.learner.as_deref().is_none_or(|name| name == OFFERING);
+        let offers =
+            bandit && labels.is_empty() && self.learner.as_deref().is_none_or(|name| name == OFFERING);
         let name = self.learner.as_deref().unwrap_or(if offers { OFFERING } else { "auto" });
         let entry = registry::find(name).map_err(|error| Refusal::invalid("learner", error.to_string()))?;
         if entry.feedback == Kind::Experts {
@@ -236,7 +237,8 @@ impl Spec {
         } else {
             let least = if real { 1 } else { 2 };
             let classes = if real { 1 } else { classes.unwrap_or(0).max(labels.len()).max(least) };
-            let columns = features.unwrap_or(if bandit { ROOM } else { FIRST_ROOM });
+            let room = if bandit { ROOM } else { FIRST_ROOM };
+            let columns = features.unwrap_or(room.min(limits.columns));
             if columns == 0 || columns > limits.columns || classes > limits.labels {
                 let what = format!(
                     "features is {columns} and classes {classes}; from 1 to {} and at most {} were needed",
@@ -353,7 +355,8 @@ fn values(params: Map<String, Value>) -> Result<Values, Refusal> {
                 _ => return Err(Refusal::invalid(&field, format!("{number} is no finite number"))),
             },
             other => {
-                let what = format!("it is {}; a number, a text or a bool was needed", shown(&other.to_string()));
+                let what =
+                    format!("it is {}; a number, a text or a bool was needed", shown(&other.to_string()));
                 return Err(Refusal::invalid(&field, what));
             }
         };

@@ -142,7 +142,9 @@ impl Handle {
                     );
                     Refusal::busy(what)
                 }
-                TrySendError::Disconnected(_) => Refusal::busy(format!("the model {} is being stopped", self.name)),
+                TrySendError::Disconnected(_) => {
+                    Refusal::busy(format!("the model {} is being stopped", self.name))
+                }
             }
         })
     }
@@ -346,7 +348,8 @@ impl Writer {
             false => self.store.begin(),
         };
         *begun = true;
-        let written = written.and_then(|()| self.store.append(self.engine.standing.seq, at, &event, &outcome));
+        let written =
+            written.and_then(|()| self.store.append(self.engine.standing.seq, at, &event, &outcome));
         if let Err(what) = written {
             // The engine is ahead of the log.
             self.engine.broken = Some(what.clone());
@@ -382,7 +385,9 @@ impl Writer {
                 field: Some("id".to_owned()),
                 ..Refusal::unknown(format!("there is no decision of the id {id}"))
             }),
-            (Some(Past::Answered(before)), Event::Feedback { reward, .. }) if before == *reward => Ok(Answer::Done),
+            (Some(Past::Answered(before)), Event::Feedback { reward, .. }) if before == *reward => {
+                Ok(Answer::Done)
+            }
             (Some(Past::Answered(before)), Event::Feedback { .. }) => Err(Refusal {
                 field: Some("reward".to_owned()),
                 ..Refusal::conflict(format!("the decision {id} was answered {before} before"))
@@ -390,7 +395,9 @@ impl Writer {
             (Some(Past::Answered(_)), _) => Ok(Answer::Done),
             (Some(Past::Over), _) => Err(Refusal {
                 field: Some("id".to_owned()),
-                ..Refusal::gone(format!("the decision {id} was waited for too long; nothing is learnt from it any more"))
+                ..Refusal::gone(format!(
+                    "the decision {id} was waited for too long; nothing is learnt from it any more"
+                ))
             }),
         }
     }

@@ -8,7 +8,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use noregret_stream::Replacement;
-use noregret_stream::evaluate::Policy;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -16,8 +15,9 @@ use std::io::Write as _;
 use super::Names;
 use super::answers::Answered;
 use super::time::moment;
-use crate::api::models::{aside, evaluated};
+use crate::api::models::{aside, simply_evaluated};
 use crate::app::{App, json as answered};
+use crate::model::evaluation::Simple;
 use crate::model::spec::shown;
 use crate::model::writer::{Handle, now};
 use crate::refusal::Refusal;
@@ -39,7 +39,12 @@ fn folder(handle: &Handle) -> PathBuf {
 }
 
 /// PUT evaluations/{id}.
-pub(super) async fn create(State(app): State<Arc<App>>, names: Names, headers: HeaderMap, body: Body) -> Answered {
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
     let handle = names.open(&app, &headers, Right::Write).await?;
     let contract: Contract = app.json(body).await?;
     made(&handle, names.id.clone(), contract).await?;
@@ -67,13 +72,13 @@ async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Va
     }
     let mut results = Vec::new();
     let compared = [
-        ("Online", "Online", Policy::Logged),
-        ("Baseline1", "Baseline", Policy::Constant("0".to_owned())),
-        ("RandomPolicy1", "Random", Policy::Uniform),
-        ("Greedy", "OfflineExperimentation", Policy::Greedy),
+        ("Online", "Online", Simple::Logged),
+        ("Baseline1", "Baseline", Simple::Baseline),
+        ("RandomPolicy1", "Random", Simple::Uniform),
+        ("Greedy", "OfflineExperimentation", Simple::Greedy),
     ];
     for (name, source, policy) in compared {
-        let estimate = evaluated(Arc::clone(handle), policy, 0.95).await?;
+        let estimate = simply_evaluated(Arc::clone(handle), policy, 0.95).await?;
         results.push(result(name, source, &estimate));
     }
     let evaluation = json!({

@@ -9,8 +9,8 @@ use axum::response::IntoResponse as _;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::answers::Answered;
 use super::Names;
+use super::answers::Answered;
 use crate::app::{App, json as answered};
 use crate::model::engine::{Answer, Chosen, Outcome};
 use crate::model::event::{Decide, Event, Offered, Slot, slot_id};
@@ -94,7 +94,8 @@ fn id(given: Option<String>) -> Result<String, Refusal> {
         // A slash would read as the slot of another event.
         Some(id) if id.len() <= 256 && !id.contains('/') => Ok(id),
         Some(id) => {
-            let what = format!("the event's id is {}; at most 256 characters without '/' were needed", shown(&id));
+            let what =
+                format!("the event's id is {}; at most 256 characters without '/' were needed", shown(&id));
             Err(Refusal::invalid("eventId", what))
         }
     }
@@ -106,7 +107,8 @@ fn decide(request: RankRequest) -> Result<Decide, Refusal> {
         let what = format!("there are {} actions; at most {MOST} were needed", request.actions.len());
         return Err(Refusal::invalid("actions", what));
     }
-    let labels = request.actions.into_iter().map(|action| Offered { label: action.id, x: joined(action.features) });
+    let labels =
+        request.actions.into_iter().map(|action| Offered { label: action.id, x: joined(action.features) });
     let slots = request.slots.unwrap_or_default().into_iter().map(|slot| Slot {
         id: slot.id,
         x: joined(slot.features),
@@ -186,7 +188,12 @@ fn again(decide: &Decide, outcome: &Outcome) -> Vec<Chosen> {
 }
 
 /// POST rank.
-pub(super) async fn rank(State(app): State<Arc<App>>, names: Names, headers: HeaderMap, body: Body) -> Answered {
+pub(super) async fn rank(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
     let handle = names.open(&app, &headers, Right::Write).await?;
     let request: RankRequest = app.json(body).await?;
     let actions: Vec<String> = request.actions.iter().map(|action| action.id.clone()).collect();
@@ -207,8 +214,7 @@ pub(super) async fn rank(State(app): State<Arc<App>>, names: Names, headers: Hea
         .collect();
     ranking.sort_by(|a, b| b.2.cmp(&a.2).then(b.1.total_cmp(&a.1)));
     let rewarded = ranking.iter().find(|(_, _, is)| *is).map(|(id, _, _)| id.clone());
-    let ranking: Vec<Value> =
-        ranking.iter().map(|(id, p, _)| json!({"id": id, "probability": p})).collect();
+    let ranking: Vec<Value> = ranking.iter().map(|(id, p, _)| json!({"id": id, "probability": p})).collect();
     let answer = json!({"ranking": ranking, "eventId": event, "rewardActionId": rewarded});
     Ok(answered(StatusCode::CREATED, &answer))
 }
@@ -248,7 +254,12 @@ async fn rewarded(handle: &Handle, id: String, value: f64) -> Result<(), Refusal
 }
 
 /// POST events/{event}/reward.
-pub(super) async fn reward(State(app): State<Arc<App>>, names: Names, headers: HeaderMap, body: Body) -> Answered {
+pub(super) async fn reward(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
     let handle = names.open(&app, &headers, Right::Write).await?;
     let RewardRequest { value } = app.json(body).await?;
     rewarded(&handle, names.event.clone(), value).await?;
@@ -285,7 +296,11 @@ pub(super) async fn reward_slots(
 }
 
 /// POST multislot/events/{event}/activate.
-pub(super) async fn activate_slots(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+pub(super) async fn activate_slots(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+) -> Answered {
     let handle = names.open(&app, &headers, Right::Write).await?;
     let Some((decide, _)) = past(&handle, &names.event).await? else {
         return Err(Refusal::unknown(format!("there is no event {}", shown(&names.event))).into());

@@ -59,7 +59,9 @@ fn one() -> Router<Arc<App>> {
         .route("/featureImportances", get(evaluations::no_importances))
         .route(
             "/featureImportances/{id}",
-            get(evaluations::no_importance).put(evaluations::no_importance).delete(evaluations::no_importance),
+            get(evaluations::no_importance)
+                .put(evaluations::no_importance)
+                .delete(evaluations::no_importance),
         )
         .route("/logs", axum::routing::delete(settings::delete_logs))
         .route("/logs/properties", get(settings::log_properties))
@@ -121,7 +123,8 @@ impl Named {
         match app.hub.get(&name) {
             Err(refusal) if refusal.status == 404 => {}
             Ok(handle) if handle.spec().feedback == Feedback::Full => {
-                let what = format!("the model {name} learns from labels, and is no loop of Personalizer's protocol");
+                let what =
+                    format!("the model {name} learns from labels, and is no loop of Personalizer's protocol");
                 return Err(Refusal::conflict(what));
             }
             other => return other,
@@ -134,7 +137,9 @@ impl Named {
                 Err(refusal) if refusal.status == 409 => {
                     for _ in 0..200 {
                         match app.hub.list().into_iter().find(|(name, _)| *name == wanted) {
-                            Some((_, Place::Busy)) => std::thread::sleep(std::time::Duration::from_millis(25)),
+                            Some((_, Place::Busy)) => {
+                                std::thread::sleep(std::time::Duration::from_millis(25))
+                            }
                             _ => break,
                         }
                     }

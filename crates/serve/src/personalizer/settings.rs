@@ -134,7 +134,9 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
     wanted.remove("latestApprenticeModeMetrics");
     // A secret of somebody else's storage has no place here.
     if wanted.get("logMirrorEnabled") == Some(&Value::Bool(true)) {
-        return Err(Refusal::not_offered("logs are not mirrored to a storage; GET /v1/models/NAME/log has all of them"));
+        return Err(Refusal::not_offered(
+            "logs are not mirrored to a storage; GET /v1/models/NAME/log has all of them",
+        ));
     }
     wanted.remove("logMirrorSasUri");
     wanted.insert("lastConfigurationEditDate".to_owned(), moment(now()).into());
@@ -173,16 +175,18 @@ pub(super) async fn delete_logs(State(app): State<Arc<App>>, names: Names, heade
 }
 
 /// GET logs/properties.
-pub(super) async fn log_properties(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+pub(super) async fn log_properties(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+) -> Answered {
     let handle = names.open(&app, &headers, Right::Read).await?;
     let (_, first, last, _) =
-        crate::api::models::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
+        crate::api::models::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed))
+            .await?;
     let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
     let range = json!({"from": at(first), "to": at(last)});
-    Ok(answered(
-        StatusCode::OK,
-        &json!({"dateRange": range, "startTime": at(first), "endTime": at(last)}),
-    ))
+    Ok(answered(StatusCode::OK, &json!({"dateRange": range, "startTime": at(first), "endTime": at(last)})))
 }
 
 /// POST logs/interactions and logs/observations.
@@ -199,7 +203,12 @@ pub(super) async fn model(State(app): State<Arc<App>>, names: Names, headers: He
 }
 
 /// PUT model.
-pub(super) async fn set_model(State(app): State<Arc<App>>, names: Names, headers: HeaderMap, body: Body) -> Answered {
+pub(super) async fn set_model(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
     names.open(&app, &headers, Right::Admin).await?;
     let bytes = app.bytes(body).await?;
     crate::api::models::put_model(&app, names.of(), bytes, Service::default()).await?;
@@ -216,10 +225,15 @@ pub(super) async fn reset_model(State(app): State<Arc<App>>, names: Names, heade
 }
 
 /// GET model/properties.
-pub(super) async fn model_properties(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+pub(super) async fn model_properties(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+) -> Answered {
     let handle = names.open(&app, &headers, Right::Read).await?;
     let (_, first, last, _) =
-        crate::api::models::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
+        crate::api::models::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed))
+            .await?;
     let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
     Ok(answered(StatusCode::OK, &json!({"creationTime": at(first), "lastModifiedTime": at(last)})))
 }

@@ -24,7 +24,9 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     let (date, time) = rest.split_once('T').unwrap_or((rest, ""));
     let mut total = 0.0;
     let mut some = false;
-    for (part, units) in [(date, &[('W', 604_800.0), ('D', 86_400.0)][..]), (time, &[('H', 3600.0), ('M', 60.0), ('S', 1.0)])] {
+    for (part, units) in
+        [(date, &[('W', 604_800.0), ('D', 86_400.0)][..]), (time, &[('H', 3600.0), ('M', 60.0), ('S', 1.0)])]
+    {
         let mut part = part;
         while !part.is_empty() {
             let end = part.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
@@ -47,7 +49,8 @@ mod tests {
         assert_eq!(moment(0), "1970-01-01T00:00:00.000Z");
         assert_eq!(moment(951_782_400_123), "2000-02-29T00:00:00.123Z");
         assert_eq!(moment(1_795_332_600_000), "2026-11-22T07:30:00.000Z");
-        for (text, expected) in [("PT10M", 600.0), ("P2D", 172_800.0), ("P1DT2H", 93_600.0), ("PT0.5S", 0.5)] {
+        for (text, expected) in [("PT10M", 600.0), ("P2D", 172_800.0), ("P1DT2H", 93_600.0), ("PT0.5S", 0.5)]
+        {
             assert_eq!(seconds(text), Some(expected), "{text}");
         }
         for text in ["", "P", "PT", "10", "PTM", "PT10", "PT10X", "-PT1S"] {

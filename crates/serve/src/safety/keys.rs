@@ -98,7 +98,8 @@ impl Keys {
         let Some(key) = self.0.iter().find(|key| key.hash == hash) else {
             return Err(Refusal::unauthorised("the key is none of this service"));
         };
-        let fits = key.models.is_empty() || model.is_some_and(|model| key.models.iter().any(|one| one == model));
+        let fits =
+            key.models.is_empty() || model.is_some_and(|model| key.models.iter().any(|one| one == model));
         if key.right < right || !fits {
             return Err(Refusal::forbidden("the key does not allow this"));
         }

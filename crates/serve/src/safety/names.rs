@@ -33,7 +33,9 @@ mod tests {
         for name in ["a", "news-site_2.b", "0", &"x".repeat(64)] {
             assert_eq!(check(name), Ok(()), "{name}");
         }
-        for name in ["", ".", "..", "../a", "a/b", "a\\b", ".a", "-a", "a.", "é", "a b", "a\0", &"x".repeat(65)] {
+        for name in
+            ["", ".", "..", "../a", "a/b", "a\\b", ".a", "-a", "a.", "é", "a b", "a\0", &"x".repeat(65)]
+        {
             assert!(check(name).is_err(), "{name:?}");
         }
     }

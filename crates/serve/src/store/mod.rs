@@ -54,11 +54,10 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 impl Store {
     /// Makes the folder of a new model, with its first snapshot: all of it or nothing.
     pub(crate) fn create(folder: &Path, engine: &Engine) -> Result<Self, String> {
-        let hidden = folder.with_file_name(format!(
-            ".{}.new",
-            folder.file_name().unwrap_or_default().to_string_lossy()
-        ));
-        let failed = |what: &dyn std::fmt::Display| format!("{}: cannot be written: {what}", folder.display());
+        let hidden = folder
+            .with_file_name(format!(".{}.new", folder.file_name().unwrap_or_default().to_string_lossy()));
+        let failed =
+            |what: &dyn std::fmt::Display| format!("{}: cannot be written: {what}", folder.display());
         if hidden.exists() {
             std::fs::remove_dir_all(&hidden).map_err(|error| failed(&error))?;
         }
@@ -127,7 +126,8 @@ impl Store {
                 continue;
             }
             let loaded = model_file::read(&path).map_err(|error| error.to_string()).and_then(|archive| {
-                Engine::from_snapshot(&archive, limits).map_err(|error| format!("{}: {error}", path.display()))
+                Engine::from_snapshot(&archive, limits)
+                    .map_err(|error| format!("{}: {error}", path.display()))
             });
             match loaded {
                 Ok(mut engine) if engine.standing.seq == seq => {
@@ -155,8 +155,7 @@ impl Store {
             .map_err(failed)?;
         let mut rows = events.query([engine.standing.seq as i64]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
-            let (seq, at): (i64, i64) =
-                row.get(0).and_then(|seq| Ok((seq, row.get(1)?))).map_err(failed)?;
+            let (seq, at): (i64, i64) = row.get(0).and_then(|seq| Ok((seq, row.get(1)?))).map_err(failed)?;
             let wrong = |what: &str| format!("{}: event {seq}: {what}", self.path().display());
             if seq as u64 != engine.standing.seq + 1 {
                 return Err(wrong("the event before it is missing"));
@@ -164,11 +163,17 @@ impl Store {
             let (event, outcome) = decoded(row).map_err(|what| wrong(&what))?;
             let (_, again) = engine.apply(at, &event).map_err(|refusal| wrong(&refusal.to_string()))?;
             if again != outcome {
-                return Err(wrong("it comes to something else than it did: the log or the snapshot was changed"));
+                return Err(wrong(
+                    "it comes to something else than it did: the log or the snapshot was changed",
+                ));
             }
         }
         if engine.standing.seq != last {
-            return Err(format!("{}: the log ends at {}, not at {last}", self.path().display(), engine.standing.seq));
+            return Err(format!(
+                "{}: the log ends at {}, not at {last}",
+                self.path().display(),
+                engine.standing.seq
+            ));
         }
         Ok(())
     }
@@ -198,7 +203,13 @@ impl Store {
     }
 
     /// Adds an event to the group.
-    pub(crate) fn append(&mut self, seq: u64, at: i64, event: &Event, outcome: &Outcome) -> Result<(), String> {
+    pub(crate) fn append(
+        &mut self,
+        seq: u64,
+        at: i64,
+        event: &Event,
+        outcome: &Outcome,
+    ) -> Result<(), String> {
         let body = serde_json::to_string(event).map_err(|error| error.to_string())?;
         let outcome = if *outcome == Outcome::default() {
             None
@@ -215,9 +226,10 @@ impl Store {
 
     /// The log from `seq` on begins with `header`.
     pub(crate) fn add_segment(&mut self, seq: u64, header: &str) -> Result<(), String> {
-        let done = self
-            .db
-            .execute("INSERT OR REPLACE INTO segments (seq, header) VALUES (?, ?)", params![seq as i64, header]);
+        let done = self.db.execute(
+            "INSERT OR REPLACE INTO segments (seq, header) VALUES (?, ?)",
+            params![seq as i64, header],
+        );
         done.map(drop).map_err(|error| self.failed(&error))
     }
 
@@ -261,8 +273,9 @@ impl Store {
     /// The decision `id` as it was taken.
     pub(crate) fn decided(&self, id: &str) -> Result<Option<(Event, Outcome)>, String> {
         let look = || -> rusqlite::Result<Option<Result<(Event, Outcome), String>>> {
-            let mut of =
-                self.db.prepare_cached("SELECT seq, at, body, outcome FROM events WHERE id = ? ORDER BY seq LIMIT 1")?;
+            let mut of = self.db.prepare_cached(
+                "SELECT seq, at, body, outcome FROM events WHERE id = ? ORDER BY seq LIMIT 1",
+            )?;
             of.query_row([id], |row| Ok(decoded(row))).optional()
         };
         look().map_err(|error| self.failed(&error))?.transpose()
@@ -322,8 +335,8 @@ pub(crate) fn read_snapshot(folder: &Path, seq: u64) -> Result<Archive, String> 
 /// The moments of the snapshots in `folder`, the oldest first.
 pub(crate) fn snapshots(folder: &Path) -> Result<Vec<u64>, String> {
     let folder = folder.join(SNAPSHOTS);
-    let entries =
-        std::fs::read_dir(&folder).map_err(|error| format!("{}: cannot be read: {error}", folder.display()))?;
+    let entries = std::fs::read_dir(&folder)
+        .map_err(|error| format!("{}: cannot be read: {error}", folder.display()))?;
     let seq = |entry: std::fs::DirEntry| {
         entry.file_name().to_str()?.strip_suffix(".safetensors")?.parse::<u64>().ok()
     };

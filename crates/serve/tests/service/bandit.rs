@@ -9,7 +9,13 @@ use super::support::Service;
 
 /// What a label earns in a context: each is right in its own part of it.
 fn reward(x: f64, label: &str) -> f64 {
-    let right = if x < 0.3 { "red" } else if x < 0.7 { "green" } else { "blue" };
+    let right = if x < 0.3 {
+        "red"
+    } else if x < 0.7 {
+        "green"
+    } else {
+        "blue"
+    };
     f64::from(u8::from(label == right))
 }
 
@@ -42,8 +48,10 @@ fn the_log_makes_the_model() {
             json!({"x": {"v": x, "late": [t]}})
         };
         let decision = service.post("/v1/models/site/decide", &body).ok(200);
-        let (id, label) = (decision["id"].as_str().expect("an id"), decision["label"].as_str().expect("a label"));
-        let p: f64 = decision["p"].as_object().expect("probabilities").values().filter_map(Value::as_f64).sum();
+        let (id, label) =
+            (decision["id"].as_str().expect("an id"), decision["label"].as_str().expect("a label"));
+        let p: f64 =
+            decision["p"].as_object().expect("probabilities").values().filter_map(Value::as_f64).sum();
         assert!((p - 1.0).abs() < 1e-9 && decision["p"][label].as_f64() > Some(0.0), "{decision}");
         earned += reward(x, label);
         if t % 11 != 0 {
@@ -76,7 +84,8 @@ fn the_log_makes_the_model() {
     // The log begins anew, from the model as it stands.
     service.delete("/v1/models/site/log").ok(204);
     for t in 0..20 {
-        let decision = service.post("/v1/models/site/decide", &json!({"x": {"v": f64::from(t) / 20.0}})).ok(200);
+        let decision =
+            service.post("/v1/models/site/decide", &json!({"x": {"v": f64::from(t) / 20.0}})).ok(200);
         service.post("/v1/models/site/feedback", &json!({"id": decision["id"], "reward": 1})).ok(200);
     }
     let log = service.get("/v1/models/site/log");
@@ -89,13 +98,17 @@ fn the_log_makes_the_model() {
 fn labels_come_and_go() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(folder.path());
-    service.put("/v1/models/news", &json!({"feedback": "bandit", "params": {"width": 512, "classes": 6}})).ok(201);
+    service
+        .put("/v1/models/news", &json!({"feedback": "bandit", "params": {"width": 512, "classes": 6}}))
+        .ok(201);
     let mut late = 0.0;
     for t in 0..400u64 {
         let likes = ["sport", "art"][(t % 2) as usize];
         let topics = ["sport", "art", "news"];
         let labels: serde_json::Map<String, Value> = (0..3)
-            .map(|at| (format!("article-{}", t / 20 + at), json!({"topic": topics[((t / 20 + at) % 3) as usize]})))
+            .map(|at| {
+                (format!("article-{}", t / 20 + at), json!({"topic": topics[((t / 20 + at) % 3) as usize]}))
+            })
             .collect();
         let body = json!({"x": {"likes": likes}, "labels": labels});
         let decision = service.post("/v1/models/news/decide", &body).ok(200);
@@ -134,7 +147,11 @@ fn waiting_ends() {
     service.put("/v1/models/m", &spec(3600.0)).ok(200);
     service.post("/v1/models/m/decide", &json!({"x": {}, "id": "next", "deferred": true})).ok(200);
     service.post("/v1/models/m/feedback", &json!({"id": "next", "correct": true})).ok(200);
-    assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["answered"], 1, "nothing counts before it is active");
+    assert_eq!(
+        service.get("/v1/models/m").ok(200)["scores"]["answered"],
+        1,
+        "nothing counts before it is active"
+    );
     service.post("/v1/models/m/activate", &json!({"id": "next"})).ok(200);
     assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["answered"], 2);
 }

@@ -33,8 +33,7 @@ fn a_restart_changes_nothing() {
     for t in 0..120 {
         let (x, y) = row(t);
         let body = json!({"x": x, "y": y});
-        let answers =
-            [&steady, &stopped].map(|service| service.post("/v1/models/pets/learn", &body).ok(200));
+        let answers = [&steady, &stopped].map(|service| service.post("/v1/models/pets/learn", &body).ok(200));
         assert_eq!(answers[0], answers[1], "row {t}");
         if t % 50 == 25 {
             stopped.stop();
@@ -68,7 +67,8 @@ fn lines_are_answered_one_by_one() {
     service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
     let mut body = String::new();
     for t in 0..300 {
-        body += &format!("{{\"x\": {{\"v\": {}}}, \"y\": \"{}\"}}\n", t % 7, if t % 7 > 3 { "a" } else { "b" });
+        body +=
+            &format!("{{\"x\": {{\"v\": {}}}, \"y\": \"{}\"}}\n", t % 7, if t % 7 > 3 { "a" } else { "b" });
     }
     body += "{\"x\": {}, \"y\": []}\n\nnot JSON\n";
     let answer = service.send("POST", "/v1/models/m/learn", "application/x-ndjson", body.as_bytes());
@@ -93,7 +93,8 @@ fn versions_copies_and_files() {
         service.post(&format!("/v1/models/{model}/learn"), &json!({"x": {"v": v}, "y": y})).ok(200)
     };
     let believes = |model: &str| {
-        service.post(&format!("/v1/models/{model}/predict"), &json!({"x": {"v": 1}})).ok(200)["p"]["a"].clone()
+        service.post(&format!("/v1/models/{model}/predict"), &json!({"x": {"v": 1}})).ok(200)["p"]["a"]
+            .clone()
     };
     for t in 0..30 {
         learn("m", f64::from(t % 2), if t % 2 == 1 { "a" } else { "b" });

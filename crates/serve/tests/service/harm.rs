@@ -20,7 +20,10 @@ fn keys_open_what_they_are_for() {
     assert_eq!(service.put("/v1/models/m", &json!({})).status, 403);
     service.key = Some(admin);
     service.put("/v1/models/m", &json!({})).ok(201);
-    assert!(Service::try_start(folder.path(), Limits::default(), "127.0.0.1:0").is_err(), "one service a folder");
+    assert!(
+        Service::try_start(folder.path(), Limits::default(), "127.0.0.1:0").is_err(),
+        "one service a folder"
+    );
 }
 
 #[test]
@@ -29,16 +32,23 @@ fn refusals_are_sentences_with_a_field() {
     let limits = Limits { models: 3, columns: 32, labels: 4, body: 10_000, ..Limits::default() };
     let service = Service::with(folder.path(), limits);
     service.put("/v1/models/full", &json!({"learner": "ogd"})).ok(201);
-    service.put("/v1/models/play", &json!({"feedback": "bandit", "labels": ["a", "b"], "params": {"features": 2}})).ok(201);
-    service.put("/v1/models/soba", &json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b"]})).ok(201);
+    service
+        .put(
+            "/v1/models/play",
+            &json!({"feedback": "bandit", "labels": ["a", "b"], "params": {"features": 2}}),
+        )
+        .ok(201);
+    service
+        .put("/v1/models/soba", &json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b"]}))
+        .ok(201);
     let cases = [
         ("PUT", "/v1/models/four", "{}", 422, Some("name")),
-        ("PUT", "/v1/models/..", "{}", 404, None),
+        ("PUT", "/v1/models/..", "{}", 422, Some("name")),
         ("PUT", "/v1/models/%2e%2e%2fx", "{}", 422, Some("name")),
         ("PUT", "/v1/models/full", "{\"learner\": \"folklore\"}", 409, None),
         ("POST", "/v1/models/none/predict", "{\"x\": {}}", 404, None),
         ("POST", "/v1/models/full/predict", "{", 400, None),
-        ("POST", "/v1/models/full/predict", "{\"y\": 1}", 422, Some("body")),
+        ("POST", "/v1/models/full/predict", "{}", 422, Some("body")),
         ("POST", "/v1/models/full/predict", "{\"x\": 1}", 422, Some("x")),
         ("POST", "/v1/models/full/learn", "{\"x\": {\"v\": 1e200}, \"y\": 1}", 422, Some("x")),
         ("POST", "/v1/models/full/learn", "{\"x\": {}, \"y\": null}", 422, Some("y")),
@@ -71,7 +81,10 @@ fn refusals_are_sentences_with_a_field() {
     let large = json!({"x": {"v": "a".repeat(20_000)}});
     assert_eq!(service.post("/v1/models/full/predict", &large).status, 413);
     let deep = format!("{{\"x\": {}1{}}}", "{\"a\":".repeat(100), "}".repeat(100));
-    assert_eq!(service.send("POST", "/v1/models/full/predict", "application/json", deep.as_bytes()).status, 422);
+    assert_eq!(
+        service.send("POST", "/v1/models/full/predict", "application/json", deep.as_bytes()).status,
+        422
+    );
     // Nothing of all that was learnt, and the models still work.
     for model in ["full", "play", "soba"] {
         assert_eq!(service.get(&format!("/v1/models/{model}")).ok(200)["rounds"], 0, "{model}");
@@ -100,7 +113,9 @@ fn a_changed_log_is_not_served() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(folder.path());
     for model in ["good", "bad"] {
-        service.put(&format!("/v1/models/{model}"), &json!({"feedback": "bandit", "labels": ["a", "b"]})).ok(201);
+        service
+            .put(&format!("/v1/models/{model}"), &json!({"feedback": "bandit", "labels": ["a", "b"]}))
+            .ok(201);
         for _ in 0..5 {
             service.post(&format!("/v1/models/{model}/decide"), &json!({"x": {}})).ok(200);
         }

@@ -33,7 +33,8 @@ fn ranks_are_rewarded() {
         service.post(&format!("{base}/events/{event}/reward"), &json!({"value": 0.5})).ok(204);
     }
     assert!(late > 105.0, "{late} of 150");
-    let first = json!({"contextFeatures": [], "actions": actions(), "eventId": "visit", "deferActivation": true});
+    let first =
+        json!({"contextFeatures": [], "actions": actions(), "eventId": "visit", "deferActivation": true});
     let one = service.post(&format!("{base}/rank"), &first).ok(201);
     assert_eq!(one, service.post(&format!("{base}/rank"), &first).ok(201), "the same event ranks the same");
     service.post(&format!("{base}/events/visit/activate"), &json!({})).ok(204);
@@ -62,7 +63,8 @@ fn loops_are_configured_and_evaluated() {
     config["rewardWaitTime"] = "PT1S".into();
     assert_eq!(service.put(&path("configurations/service"), &config).status, 400);
     let rank = |t: u64| {
-        let body = json!({"contextFeatures": [{"t": t % 3}], "actions": actions(), "excludedActions": ["sports"]});
+        let body =
+            json!({"contextFeatures": [{"t": t % 3}], "actions": actions(), "excludedActions": ["sports"]});
         let rank = service.post(&path("rank"), &body).ok(201);
         let event = rank["eventId"].as_str().expect("an event").to_owned();
         service.post(&path(&format!("events/{event}/reward")), &json!({"value": 1.0})).ok(204);
@@ -82,7 +84,8 @@ fn loops_are_configured_and_evaluated() {
     ]);
     let body = json!({"contextFeatures": [], "actions": actions(), "slots": slots, "eventId": "page", "deferActivation": true});
     let filled = service.post(&path("multislot/rank"), &body).ok(201);
-    let chosen: Vec<&Value> = filled["slots"].as_array().expect("slots").iter().map(|slot| &slot["rewardActionId"]).collect();
+    let chosen: Vec<&Value> =
+        filled["slots"].as_array().expect("slots").iter().map(|slot| &slot["rewardActionId"]).collect();
     assert!(chosen.len() == 2 && chosen[0] != chosen[1] && chosen[1] != "news", "{filled}");
     assert_eq!(filled, service.post(&path("multislot/rank"), &body).ok(201));
     service.post(&path("multislot/events/page/activate"), &json!({})).ok(204);
@@ -92,13 +95,20 @@ fn loops_are_configured_and_evaluated() {
     let contract = json!({"name": "first", "startTime": "2020-01-01T00:00:00Z", "endTime": "2030-01-01T00:00:00Z", "policies": []});
     service.put(&path("evaluations/first"), &contract).ok(200);
     let evaluation = service.get(&path("evaluations/first")).ok(200);
-    let sources: Vec<&Value> =
-        evaluation["policyResults"].as_array().expect("results").iter().map(|one| &one["policySource"]).collect();
+    let sources: Vec<&Value> = evaluation["policyResults"]
+        .as_array()
+        .expect("results")
+        .iter()
+        .map(|one| &one["policySource"])
+        .collect();
     assert_eq!(sources, ["Online", "Baseline", "Random", "OfflineExperimentation"]);
     assert_eq!(service.get(&path("evaluations")).ok(200)["value"].as_array().map(Vec::len), Some(1));
     service.delete(&path("evaluations/first")).ok(204);
     assert_eq!(service.get(&path("evaluations/first")).status, 404);
-    assert_eq!(service.put(&path("configurations/policy"), &json!({"name": "a", "arguments": "--cb_adf"})).status, 501);
+    assert_eq!(
+        service.put(&path("configurations/policy"), &json!({"name": "a", "arguments": "--cb_adf"})).status,
+        501
+    );
     assert_eq!(service.put(&path("featureImportances/a"), &contract).status, 501);
     assert!(service.get(&path("logs/properties")).ok(200)["dateRange"]["from"].is_string());
     let model = service.get(&path("model"));

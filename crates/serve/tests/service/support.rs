@@ -79,8 +79,13 @@ impl Service {
         if let Some(key) = &self.key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
-        let request = request.body(body.to_vec()).expect("a request");
-        let mut response = self.agent.run(request).expect("an answer");
+        // Requests that only look have no body at all.
+        let answered = if body.is_empty() {
+            self.agent.run(request.body(()).expect("a request"))
+        } else {
+            self.agent.run(request.body(body.to_vec()).expect("a request"))
+        };
+        let mut response = answered.expect("an answer");
         let text = |response: &ureq::http::Response<ureq::Body>, name: &str| {
             response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
         };

@@ -1,0 +1,94 @@
+//! What simple policies would have earned on the log of a model: among the labels that were on offer in each round.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use noregret::prediction::Decision;
+use noregret_stream::evaluate::off_policy::{OffPolicy, Round};
+use serde_json::{Value, json};
+
+use super::event::Event;
+use crate::store;
+
+/// A policy that needs no model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Simple {
+    /// The one that took the decisions.
+    Logged,
+    /// The first label on offer that may be played.
+    Baseline,
+    /// Every label on offer with equal probability.
+    Uniform,
+    /// The label that the learner thought best.
+    Greedy,
+}
+
+impl Simple {
+    /// The policy called `name`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "logged" => Self::Logged,
+            "baseline" => Self::Baseline,
+            "uniform" => Self::Uniform,
+            "greedy" => Self::Greedy,
+            _ => return None,
+        })
+    }
+
+    /// What it plays instead of `taken`.
+    fn distribution(self, taken: &Decision) -> Vec<f64> {
+        let classes = taken.distribution.len();
+        let mut p = vec![0.0; classes];
+        let first = taken.offered.first().copied().unwrap_or(0) as usize;
+        match self {
+            Self::Logged => p.clone_from(&taken.distribution),
+            Self::Baseline => p[first] = 1.0,
+            Self::Greedy => p[taken.greedy as usize] = 1.0,
+            Self::Uniform if taken.offered.is_empty() => p.fill(1.0 / classes as f64),
+            Self::Uniform => {
+                for label in &taken.offered {
+                    p[*label as usize] = 1.0 / taken.offered.len() as f64;
+                }
+            }
+        }
+        p
+    }
+}
+
+/// Estimates what `policy` would have earned, from the answered decisions of the last segment of the log.
+///
+/// # Errors
+/// What cannot be read.
+pub(crate) fn evaluate(folder: &Path, policy: Simple, confidence: f64) -> Result<Value, String> {
+    let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
+    let mut waiting: HashMap<String, Decision> = HashMap::new();
+    let (mut decisions, mut earned) = (0u64, 0.0);
+    store::read_log(folder, &mut |_| Ok(()), &mut |_, event, outcome| {
+        for (id, reward) in &outcome.heard {
+            let (Some(taken), Some(reward)) = (waiting.remove(id), *reward) else { continue };
+            let evaluation = policy.distribution(&taken);
+            earned += reward;
+            sums.add(&Round {
+                label: taken.label as usize,
+                reward,
+                probability: taken.probability,
+                evaluation: &evaluation,
+                estimates: None,
+                largest_weight: None,
+            });
+        }
+        if let Event::Decide(decide) = &event {
+            for (slot, taken) in outcome.taken.into_iter().enumerate() {
+                decisions += 1;
+                waiting.insert(decide.id_of(slot), taken);
+            }
+        }
+        Ok(true)
+    })?;
+    let rounds = sums.rounds();
+    let mut value = serde_json::to_value(sums.estimates(confidence)).map_err(|error| error.to_string())?;
+    value["decisions"] = decisions.into();
+    value["missing"] = decisions.saturating_sub(rounds).into();
+    value["logged_reward"] = if rounds == 0 { Value::Null } else { json!(earned / rounds as f64) };
+    Ok(value)
+}
