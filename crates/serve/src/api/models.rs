@@ -60,7 +60,7 @@ async fn status(handle: &Handle) -> Value {
     if let Some(what) = handle.failure() {
         return json!({"name": handle.name, "failed": what});
     }
-    match handle.look().await {
+    match handle.look_now().await {
         Ok(reader) => {
             let mut about = described(&handle.name, &reader, &handle.folder);
             about["backlog"] = handle.backlog().into();

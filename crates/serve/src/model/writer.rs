@@ -188,9 +188,18 @@ impl Handle {
         self.ask(Command::Look).await
     }
 
+    /// The same, never of a moment ago.
+    pub(crate) async fn look_now(&self) -> Result<Arc<Reader>, Refusal> {
+        let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
+        if reader.seq >= self.shared.committed.load(Ordering::Acquire) {
+            return Ok(reader);
+        }
+        self.ask(Command::Look).await
+    }
+
     /// Whether copying takes so long that the last copy still does.
     fn may_be_old(&self) -> bool {
-        const LONG: u64 = 5_000;
+        const LONG: u64 = 20_000;
         let took = self.shared.took.load(Ordering::Relaxed);
         let age = self.shared.since_start().saturating_sub(self.shared.copied.load(Ordering::Relaxed));
         took > LONG && age < 20 * took

@@ -60,7 +60,7 @@ async fn configuration(handle: &crate::model::writer::Handle) -> Result<Value, R
     if let Some(reward) = service.default_reward {
         answer["defaultReward"] = reward.into();
     }
-    let scores = handle.look().await?.about["scores"].clone();
+    let scores = handle.look_now().await?.about["scores"].clone();
     let events = scores["answered"].as_u64().unwrap_or(0);
     let agreed = scores["agreement_with_baseline"].as_f64().unwrap_or(0.0);
     let rewards = scores["reward"].as_f64().unwrap_or(0.0) * events as f64;
