@@ -86,7 +86,8 @@ pub(crate) fn evaluate(folder: &Path, policy: Simple, confidence: f64) -> Result
         Ok(true)
     })?;
     let rounds = sums.rounds();
-    let mut value = serde_json::to_value(sums.estimates(confidence)).map_err(|error| error.to_string())?;
+    let mut value =
+        serde_json::to_value(sums.estimates(confidence, 0.0)).map_err(|error| error.to_string())?;
     value["decisions"] = decisions.into();
     value["missing"] = decisions.saturating_sub(rounds).into();
     value["logged_reward"] = if rounds == 0 { Value::Null } else { json!(earned / rounds as f64) };

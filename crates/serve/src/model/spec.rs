@@ -301,6 +301,7 @@ impl Spec {
             columns,
             accepts: learner.about().accepts,
             votes: false,
+            absent: Vec::new(),
             large_row: LargeRow::Warn,
             radius: learner.problem().radius.unwrap_or(f64::INFINITY),
             large_rows: 0,
