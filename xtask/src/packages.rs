@@ -268,6 +268,10 @@ mod tests {
                 "Cargo.toml",
                 format!("noregret-stream = {{ path = \"crates/stream\", version = \"{version}\" }}"),
             ),
+            (
+                "Cargo.toml",
+                format!("noregret-serve = {{ path = \"crates/serve\", version = \"{version}\" }}"),
+            ),
             ("bindings/python/Cargo.toml", format!("\nversion = \"{version}\"\n")),
             ("CITATION.cff", format!("\nversion: {version}\n")),
             ("CHANGELOG.md", format!("\n## {version}\n")),
