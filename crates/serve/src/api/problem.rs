@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 
 /// Why a request was refused (RFC 9457).
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Problem {
+pub(crate) struct Problem {
     /// What kind of problem: none but the status says.
     #[serde(rename = "type")]
     #[schema(example = "about:blank")]

@@ -121,7 +121,7 @@ impl Engine {
                 if problem.sparse
                     && !saved.encoder.intercept
                     && bandit
-                    && *count as usize % problem.classes == 0
+                    && (*count as usize).is_multiple_of(problem.classes)
                     && saved.encoder.labels.iter().enumerate().all(|(at, name)| name == at.to_string()) =>
             {
                 RowKind::Offers(*count / problem.classes as u32)
