@@ -100,6 +100,6 @@ fn a_hashed_model_is_saved_in_the_memory_of_its_run() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     assert!(child.wait().unwrap().success());
-    assert!(folder.read("m").len() > 150 << 20, "the file itself has all the zeros");
-    assert!((10 << 10..110 << 10).contains(&peak), "{} MiB", peak >> 10);
+    assert!(folder.read("m").len() < 2 << 20, "nor on the disk: {} bytes", folder.read("m").len());
+    assert!((1 << 10..110 << 10).contains(&peak), "{} MiB", peak >> 10);
 }

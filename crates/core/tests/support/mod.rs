@@ -126,10 +126,10 @@ impl Round {
 
 impl Case {
     /// Rounds in which the learner may still take memory: 1, and a few more for one whose members begin anew
-    /// until it has measured its rows.
+    /// until it has measured its rows, or that makes room for features when they come up in a mistake.
     #[allow(dead_code, reason = "of the law of allocation")]
     pub(crate) fn unsettled(&self) -> usize {
-        if self.entry.about.name == "auto" { 16 } else { 1 }
+        if matches!(self.entry.about.name, "auto" | "second-order-perceptron-diag") { 16 } else { 1 }
     }
 
     pub(crate) fn learner(&self) -> Box<dyn Model> {
