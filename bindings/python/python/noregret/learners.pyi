@@ -141,10 +141,13 @@ class KernelAioli(Learner):
     ) -> None: ...
 class LabelTree(Learner):
     def __init__(
-        self, *, features: int, classes: int | None = None, node: str | None = None,
+        self, *, features: int | None = None, classes: int | None = None, node: str | None = None,
         balance: float | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
-        scale: str = "none", intercept: bool = False, sparse: bool = False,
-        labels: Sequence[str] | None = None, memory: int = 8192, **nested: float | int | str | bool | None,
+        scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
+        labels: Sequence[Any] | None = None, class_weight: Mapping[Any, float] | None = None,
+        text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
+        time: Sequence[str] = (), drop: Sequence[str] = (), memory: int = 8192,
+        **nested: float | int | str | bool | None,
     ) -> None: ...
 class Ogd(Learner):
     def __init__(

@@ -145,7 +145,8 @@ class LabelTreeClassifier(WeightedClassifier):
     balance: float | None
     def __init__(
         self, *, node: str | None = None, balance: float | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
         **nested: Any,
     ) -> None: ...
 class OgdClassifier(WeightedClassifier):

@@ -190,12 +190,17 @@ fn a_saved_tree_goes_on_to_the_bit() {
     assert!(tree.unpack(&list).is_some());
 }
 
-/// Eight classes in as many cells of three signs: the tree's loss less that of nodes with the best weights that we know is within
-/// the certificate, and the certificate within the closed form.
+/// Eight classes in as many cells of three signs, a third of the rows with a class at random, so that the best weights are within
+/// the ball: the tree's loss less that of nodes with the best weights is within the certificate, and the certificate within the
+/// closed form.
 #[test]
 fn the_regret_is_within_the_certificate() {
     let mut tree = tree(8, 4, &[("node.norm", 8.0)]);
-    let rows = rows(2000, 8);
+    let mut rng = Rng::new(11, 0);
+    let mut rows = rows(2000, 8);
+    for (_, class) in rows.iter_mut().step_by(3) {
+        *class = (8.0 * rng.uniform()) as usize;
+    }
     let (mut at, mut loss) = (tree.prediction(), 0.0);
     for (x, class) in &rows {
         tree.predict(Features::Dense(x), &mut at);
@@ -229,7 +234,7 @@ fn the_regret_is_within_the_certificate() {
             let margin = |x: &[f64], y: f64| y * x.iter().zip(theta).map(|(x, w)| x * w).sum::<f64>();
             mine.iter().map(|(x, y)| (-margin(x, *y)).exp().ln_1p()).sum()
         };
-        for _ in 0..3000 {
+        for _ in 0..500 {
             let mut gradient = [0.0; 4];
             for (x, y) in &mine {
                 let margin: f64 = y * x.iter().zip(&theta).map(|(x, w)| x * w).sum::<f64>();
