@@ -20,8 +20,8 @@ use noregret_stream::encode::scale::Scaler;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
-use noregret_stream::save::Saved;
 use noregret_stream::save::file as model_file;
+use noregret_stream::save::{PREDICTED_TOGETHER, Saved};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
@@ -36,9 +36,6 @@ use crate::shared::Shared;
 use crate::signals::Signals;
 use crate::target::PyTarget;
 use crate::values;
-
-/// Rows of an array that are predicted together.
-const PREDICTED_TOGETHER: usize = 256;
 
 /// A learner that sees the truth of every round, and what turns rows into its examples.
 #[pyclass(frozen, module = "noregret._core")]

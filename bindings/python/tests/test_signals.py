@@ -87,7 +87,7 @@ COMMAND_LINE = """
     with open("many.svm", "w") as file:
         file.writelines(f"{at % 3} " + " ".join(f"{j}:{(at * j) % 11 - 5}" for j in range(1, 60)) + "\\n" for at in range(30_000))
     few = ["noregret", "run", "few.svm", "--quiet", "--learner", "ogd"]
-    many = ["noregret", "run", "many.svm", "--quiet", "--learner", "folklore", "--save", "m"]
+    many = ["noregret", "run", "many.svm", "--quiet", "--save", "m"]
     caught = 0
 
     def one():

@@ -293,7 +293,7 @@ def test_contributions_of_a_linear_learner_add_up():
     np.testing.assert_allclose(explanation.rest, learner.intercept_, atol=1e-9)
     assert learner.coef_.shape == (3, learner.features)
     whole = learner.explain(frame)
-    assert {"text", "amount"} >= set(whole.columns[:2]) and whole.rows == 200 and np.isnan(whole.rest).all()
+    assert "text" in whole.columns[:2] and whole.rows == 200 and np.isnan(whole.rest).all()
     assert explanation.frame().shape == (len(explanation.columns), 3) and "<table" in whole._repr_html_()
     x, labels = stream(100, 4, 3)
     arrays = Learner("ogd", features=4, classes=3)

@@ -53,6 +53,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) calibration: Option<CalibrationReport>,
     pub(crate) classes: usize,
     pub(crate) features: usize,
+    /// Whether there is a constant feature besides.
+    pub(crate) intercept: bool,
     pub(crate) seed: u64,
 }
 

@@ -40,6 +40,11 @@ class Evaluation:
     """Decisions in the log."""
     missing: int
     """Decisions that were never answered."""
+    not_offered: int
+    """Rounds that were left out, since none of the labels that the policy plays was on offer."""
+    learnt_meanwhile: str | None
+    """The learner that took the decisions and learnt meanwhile, as far as the log says: its rounds are not independent, as the
+    intervals take them to be."""
     labels: int
     """Labels that can be played."""
     logged_reward: float
@@ -255,4 +260,4 @@ def _evaluation(text: str) -> Evaluation:
         )
         for one in found.pop("estimates")
     }
-    return Evaluation(estimates=estimates, **{"uncovered": None, "first_bad_row": None, **found})
+    return Evaluation(estimates=estimates, **{"uncovered": None, "first_bad_row": None, "learnt_meanwhile": None, **found})

@@ -14,7 +14,7 @@ use super::at_least_one;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// Format: libsvm, vw, csv, ndjson or parquet [default: recognised]
+    /// Format: libsvm, vw, csv, ndjson, arff or parquet [default: recognised]
     #[arg(long)]
     pub(crate) format: Option<Format>,
     /// Label column of CSV (name, or number from 1) or key of NDJSON [default: label, class, target, y; or the last]

@@ -30,6 +30,11 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
         let mut table = recipe.make(&values, seed)?;
         return output(&args.output, |out| write_table(table.as_mut(), args.rows, out));
     }
+    if format == Some(Format::Arff) {
+        return Err(Failure::usage(
+            "--format arff: ARFF is read, and not written; libsvm, vw, csv or ndjson was needed",
+        ));
+    }
     let recipe = Recipe::find(name).map_err(Failure::usage)?;
     let stream = recipe.make(&values, args.rows, seed)?;
     output(&args.output, |out| write(stream, format.unwrap_or(Format::Libsvm), args.rows, out))

@@ -13,7 +13,7 @@ use noregret_stream::encode::examples::{ReadExamples, Step};
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
-use noregret_stream::save::{Forecaster, Frozen};
+use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER};
 
 use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             Ok(Step::End) | Err(_) => {}
         }
         let over = matches!(step, Ok(Step::End) | Err(_));
-        if live || over || lines.waiting.len() == TOGETHER {
+        if live || over || lines.waiting.len() == PREDICTED_TOGETHER {
             let first = lines.rows + 1;
             let finite = lines.write(&mut out, &examples.encoder.labels).map_err(failure)?;
             if let Some(at) = finite.err() {
@@ -126,9 +126,6 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     }
     Ok(())
 }
-
-/// So many rows of a file are predicted together: matrices are then read once for all of them.
-const TOGETHER: usize = 64;
 
 /// A line that is still to be written.
 enum Waiting {

@@ -469,7 +469,8 @@ impl Session<'_> {
             weights: as_json(&learner.weights()),
             calibration: self.observers.calibration.map(|calibration| calibration.report()),
             classes: learner.problem().classes,
-            features: learner.problem().features,
+            features: learner.problem().features - usize::from(examples.encoder.intercept),
+            intercept: examples.encoder.intercept,
             seed: self.options.seed,
         };
         if let Some(page) = self.observers.page {

@@ -105,7 +105,7 @@ fn options_out_of_range() {
         "run a.svm --window 0",
         "run a.svm --delay -1",
         "run a.svm --scale twice",
-        "run a.svm --format arff",
+        "run a.svm --format xlsx",
         "run a.svm --header maybe",
         "run a.svm --hash-bits 32",
         "run a.svm --hash-bits 0",

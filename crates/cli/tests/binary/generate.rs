@@ -52,7 +52,8 @@ fn what_cannot_be() {
         ("softmax --set classes=1", "classes = 1: must be"),
         ("softmax --set noise=2", "noise = 2: must be"),
         ("softmax --rows 0", "--rows"),
-        ("softmax --format arff", "arff"),
+        ("softmax --format xlsx", "xlsx"),
+        ("softmax --format arff", "ARFF is read, and not written"),
     ] {
         let ran = folder.run(&format!("generate {arguments} --output a.svm"));
         assert_eq!(ran.code, 1, "{arguments}: {}", ran.stderr);

@@ -202,7 +202,8 @@ fn a_replay_goes_on() {
         folder.run(&format!("run d.svm --quiet --learner {learner} --log l")).succeeded();
         folder.run("replay l --save whole").succeeded();
         let whole = folder.read("whole");
-        for (name, code) in [("KILL", None), ("TERM", Some(143)), ("INT", Some(130))] {
+        // A killed process leaves what it was writing, so that it comes last.
+        for (name, code) in [("TERM", Some(143)), ("INT", Some(130)), ("KILL", None)] {
             let _ = std::fs::remove_file(folder.path("m"));
             let command = "replay l --save m --checkpoint 200 --json";
             let child =

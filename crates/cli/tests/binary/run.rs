@@ -110,7 +110,7 @@ fn json_has_every_number() {
     assert!(rate < 0.3, "the stream can be learnt: {rate}");
     assert_eq!(
         (&summary["seed"], &summary["classes"], &summary["features"]),
-        (&5.into(), &3.into(), &5.into())
+        (&5.into(), &3.into(), &4.into())
     );
     for (key, value) in [("bad_rows", 0), ("large_rows", 0), ("dropped_features", 0)] {
         assert_eq!(summary[key], value, "{key}");
@@ -122,6 +122,47 @@ fn json_has_every_number() {
     let weights = summary["weights"].as_object().unwrap().values();
     let total: f64 = weights.map(|weight| weight.as_f64().unwrap()).sum();
     assert!((total - 1.0).abs() < 1e-9, "{summary}");
+}
+
+#[test]
+fn arff_is_the_table_that_it_declares() {
+    let folder = Folder::new();
+    let rows = rows(300, 3, 4);
+    let (mut csv, mut arff) =
+        ("a,b,c,d,sky,class\n".to_owned(), "% Weather.\n@relation weather\n\n".to_owned());
+    for name in ["a", "b", "c", "d"] {
+        arff.push_str(&format!("@attribute {name} numeric\n"));
+    }
+    arff.push_str("@attribute sky {clear, 'very grey'}\n@ATTRIBUTE class {0, 1, 2}\n@data\n");
+    let mut sparse = arff.clone();
+    for (at, (label, x)) in rows.iter().enumerate() {
+        let cells: Vec<String> = x.iter().map(f64::to_string).collect();
+        let sky = if at % 3 == 0 { "very grey" } else { "clear" };
+        csv.push_str(&format!("{},{sky},{label}\n", cells.join(",")));
+        arff.push_str(&format!("{}, '{sky}', {label}\n", cells.join(", ")));
+        let cells: Vec<String> = x.iter().enumerate().map(|(at, value)| format!("{at} {value}")).collect();
+        sparse.push_str(&format!("{{{}, 4 '{sky}', 5 {label}}}\n", cells.join(", ")));
+    }
+    folder.write("a.csv", csv);
+    folder.write("a.arff", &arff);
+    folder.write("b.arff.gz", gzip(&arff));
+    folder.write("no-ending", &arff);
+    folder.write("sparse.arff", sparse);
+    let summary = |arguments: &str| {
+        let summary = folder.summary(&format!("{arguments} --learner folklore"));
+        (summary["log_loss"].as_f64().unwrap(), summary["features"].as_u64(), summary["classes"].as_u64())
+    };
+    let expected = summary("a.csv --save m");
+    for file in ["a.arff", "b.arff.gz", "no-ending"] {
+        assert_eq!(summary(file), expected, "{file}");
+    }
+    // The columns come in another order.
+    let (loss, features, classes) = summary("sparse.arff");
+    assert!((loss - expected.0).abs() < 1e-9, "{loss} {expected:?}");
+    assert_eq!((features, classes), (expected.1, expected.2));
+    // A saved model reads either.
+    let predicted = |file: &str| folder.run(&format!("predict m {file} --probabilities")).succeeded().stdout;
+    assert_eq!(predicted("a.arff"), predicted("a.csv"));
 }
 
 #[test]
@@ -267,14 +308,18 @@ fn a_limit_stops_early() {
 fn options_of_reading_are_heeded() {
     let folder = Folder::with("a.txt", "1;2;3\n2;5;4\n1;3;1\n");
     let features = |options: &str| folder.summary(&format!("a.txt {options}"))["features"].as_u64().unwrap();
-    assert_eq!(features("--label 1"), 3);
-    assert_eq!(features("--label 1 --categorical 2,3"), 7);
+    assert_eq!(features("--label 1"), 2);
+    assert_eq!(features("--label 1 --categorical 2,3"), 6);
     assert_eq!(features("--label 1 --no-intercept"), 2);
-    assert_eq!(features("--label 1 --hash-bits 4"), 17);
-    assert_eq!(features("--label 1 --set features=10"), 11);
+    assert_eq!(features("--label 1 --hash-bits 4"), 16);
+    assert_eq!(features("--label 1 --set features=10"), 10);
     assert_eq!(folder.summary("a.txt --label 1 --header yes")["rounds"], 2);
     assert_eq!(folder.run("run a.txt --label 1 --header no -q").succeeded().stderr, "");
     assert_eq!(folder.run("run a.txt --label 1 --delimiter ; --format csv -q").succeeded().code, 0);
+    folder.write("a.svm", "1 1:2\n2 1:3\n");
+    let sentence =
+        "a.svm: is read as libsvm, where the label begins the line; there is no column \"y\" to be the label";
+    folder.run("run a.svm --label y").failed(2, sentence);
 }
 
 #[test]

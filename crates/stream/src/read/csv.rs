@@ -98,9 +98,16 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     };
     let delimiter =
         layout::checked_delimiter(layout.delimiter).map_err(|message| source.file_error(message))?;
+    let before = source.line();
     let records = builder(delimiter).from_reader(CsvText::new(source));
-    let mut rows =
-        Rows { records, record: ByteRecord::new(), line: 0, held: false, blank_delimiter: delimiter == b' ' };
+    let mut rows = Rows {
+        records,
+        record: ByteRecord::new(),
+        before,
+        line: 0,
+        held: false,
+        blank_delimiter: delimiter == b' ',
+    };
     // The layout was decided without empty rows; one before the header is not the header.
     let mut more = rows.next()?;
     while more && rows.record.iter().all(|cell| cell.trim_ascii().is_empty()) {
@@ -236,6 +243,8 @@ impl Cell {
 struct Rows {
     records: RecordReader<CsvText>,
     record: ByteRecord,
+    /// Lines before the text.
+    before: u64,
     /// Line where `record` begins.
     line: u64,
     /// `record` is the next row.
@@ -255,7 +264,7 @@ impl Rows {
         }
         while self.records.read_byte_record(&mut self.record).map_err(|error| self.read_error(error))? {
             let inside = memchr::memchr_iter(b'\n', self.record.as_slice()).count() as u64;
-            let after = self.records.position().line();
+            let after = self.before + self.records.position().line();
             // The text ends in a line end, so that only an open quote can lead a row to the end of the file.
             if self.records.get_ref().ended {
                 let message = "a quote opens here that nothing closes".to_owned();

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::read::arff;
 use crate::read::source::Peek;
 
 /// A format of examples.
@@ -20,14 +21,17 @@ pub enum Format {
     Csv,
     /// One JSON object per line.
     Ndjson,
+    /// Attribute-relation file format, of MOA and Weka. Read only.
+    Arff,
     /// Apache Parquet, a binary format by columns. Needs the cargo feature `parquet`.
     Parquet,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson, Format::Parquet];
-    /// The formats that are text.
+    pub const ALL: [Format; 6] =
+        [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson, Format::Arff, Format::Parquet];
+    /// The formats of text that are also written.
     pub const TEXT: [Format; 4] = [Format::Libsvm, Format::Vw, Format::Csv, Format::Ndjson];
 
     /// The name that `--format` takes.
@@ -37,6 +41,7 @@ impl Format {
             Format::Vw => "vw",
             Format::Csv => "csv",
             Format::Ndjson => "ndjson",
+            Format::Arff => "arff",
             Format::Parquet => "parquet",
         }
     }
@@ -50,6 +55,7 @@ impl Format {
             "vw" => Some(Format::Vw),
             "csv" | "tsv" => Some(Format::Csv),
             "ndjson" | "jsonl" => Some(Format::Ndjson),
+            "arff" => Some(Format::Arff),
             "parquet" | "pq" => Some(Format::Parquet),
             _ => None,
         }
@@ -68,7 +74,7 @@ impl FromStr for Format {
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Format::ALL.into_iter().find(|format| format.name() == name);
         found.ok_or_else(|| {
-            format!("no format is called {name:?}; known are libsvm, vw, csv, ndjson and parquet")
+            format!("no format is called {name:?}; known are libsvm, vw, csv, ndjson, arff and parquet")
         })
     }
 }
@@ -78,6 +84,7 @@ pub(crate) const LINES: usize = 20;
 
 /// Recognises a format by its first lines, comments and blank lines aside:
 ///
+/// - a line `@relation`, or a comment that begins with `%`, is ARFF;
 /// - a line that begins with `{` is NDJSON;
 /// - a line with a bar that has a blank beside it, or begins the line, or is followed by features, is VW;
 /// - lines of `index:value` pairs behind at most one label are LIBSVM, if there is a pair at all;
@@ -90,6 +97,9 @@ pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
         .take(LINES)
         .collect();
     let first = *rows.first()?;
+    if arff::begins(rows.iter().copied()) {
+        return Some(Format::Arff);
+    }
     if first.starts_with(b"{") {
         return Some(Format::Ndjson);
     }
@@ -146,6 +156,7 @@ mod tests {
             ("a.vw.zst", Some(Format::Vw)),
             ("a.tsv", Some(Format::Csv)),
             ("a.jsonl", Some(Format::Ndjson)),
+            ("a.arff.gz", Some(Format::Arff)),
             ("a.parquet", Some(Format::Parquet)),
             ("a.dat", None),
             ("csv", None),
@@ -164,6 +175,9 @@ mod tests {
     fn content_shows_formats() {
         let cases = [
             ("\n# c\n{\"x\":[1]}\n", Some(Format::Ndjson)),
+            ("% c\n", Some(Format::Arff)),
+            ("\n@Relation a\n@attribute b real\n", Some(Format::Arff)),
+            ("@relations,b\n1,2\n", Some(Format::Csv)),
             ("1 | a b\n", Some(Format::Vw)),
             ("| a b\n", Some(Format::Vw)),
             ("1 'tag|f a:1\n", Some(Format::Vw)),

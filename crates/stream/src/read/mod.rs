@@ -2,6 +2,7 @@
 //! for each format makes [`Row`](row::Row)s of them, as the [`Reader`](reader::Reader) that all of them are.
 
 mod ahead;
+mod arff;
 pub(crate) mod columns;
 pub(crate) mod csv;
 mod decompress;

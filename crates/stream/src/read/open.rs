@@ -4,12 +4,12 @@ use std::io::Read;
 
 use crate::read::ahead::ReadAhead;
 use crate::read::decompress::PARQUET;
-use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::{self, Format};
 use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
 use crate::read::source::Source;
-use crate::read::{csv, libsvm, ndjson, vw};
+use crate::read::{arff, csv, libsvm, ndjson, vw};
 
 /// Opens a file, or standard input for `-`.
 ///
@@ -65,10 +65,18 @@ pub(crate) fn parquet_file(path: &str, format: Option<Format>) -> Option<std::fs
 }
 
 fn parsed(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
-    match recognise(&mut source, options)? {
+    let format = recognise(&mut source, options)?;
+    if let (Format::Libsvm | Format::Vw, Some(label)) = (format, &options.label) {
+        let (format, label) = (format.name(), shown(label));
+        return Err(source.file_error(format!(
+            "is read as {format}, where the label begins the line; there is no column {label} to be the label"
+        )));
+    }
+    match format {
         Format::Libsvm => libsvm::reader(source, options),
         Format::Vw => vw::reader(source, options),
         Format::Csv => csv::reader(source, options),
+        Format::Arff => arff::reader(source, options),
         Format::Ndjson => ndjson::reader(source, options),
         Format::Parquet if cfg!(feature = "parquet") => Err(source.file_error("is no Parquet file")),
         Format::Parquet => Err(source.file_error(format!("is to be read as {PARQUET}"))),
@@ -105,7 +113,7 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
     }
     let seen = format::from_content(&peek);
     let seen = match saved {
-        Some(saved) if !matches!(seen, Some(Format::Ndjson | Format::Vw)) => Some(saved),
+        Some(saved) if !matches!(seen, Some(Format::Ndjson | Format::Vw | Format::Arff)) => Some(saved),
         _ => seen,
     };
     seen.ok_or_else(|| source.file_error(ReadErrorKind::UnknownFormat))

@@ -156,7 +156,7 @@ impl<P: LineParser> Reader for LineReader<P> {
 
 /// The part of [`Reader::describe`] that every format has.
 pub(crate) fn describe_source(source: &Source, format: Format) -> Vec<(&'static str, String)> {
-    let mut decided = vec![("format", format.to_string())];
+    let mut decided = vec![("format", source.original().unwrap_or(format).to_string())];
     decided.extend(source.compression().map(|compression| ("compression", compression.to_owned())));
     decided
 }

@@ -11,6 +11,7 @@ use memchr::{memchr, memchr_iter};
 use crate::ahead::several_cores;
 use crate::read::decompress::{BUFFER, Decompressed, decompress, input_error};
 use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::format::Format;
 use crate::read::live::{self, Silence, Stop};
 use crate::read::number::WINDOW;
 
@@ -36,6 +37,8 @@ pub(crate) struct Source {
     open_line: bool,
     /// Of a pipe whose bytes come as they are.
     silence: Option<Silence>,
+    /// What the bytes were before they were translated.
+    original: Option<Format>,
 }
 
 /// Bytes of a [`Source`]'s buffer behind a line, whatever they are, so that a window can be looked at from any place in it.
@@ -134,6 +137,7 @@ impl Source {
             line: 0,
             open_line: false,
             silence: None,
+            original: None,
         };
         // A first line may be shorter, and all that comes for now.
         while source.end < 3 && !source.at_end && !source.buffer[..source.end].contains(&b'\n') {
@@ -147,6 +151,35 @@ impl Source {
             _ => {}
         }
         Ok(source)
+    }
+
+    /// The rest of the stream in another format: what `translate` makes of it, which has as many lines. The line last
+    /// handed out is the first of them once more.
+    pub(crate) fn translated(
+        mut self,
+        original: Format,
+        translate: impl FnOnce(Source) -> Box<dyn Read + Send>,
+    ) -> Source {
+        Source {
+            name: self.name.clone(),
+            compression: self.compression,
+            consumed: Arc::clone(&self.consumed),
+            size: self.size,
+            line: self.line - 1,
+            silence: self.silence.take(),
+            original: Some(original),
+            buffer: vec![0; BUFFER + PADDING],
+            start: 0,
+            end: 0,
+            at_end: false,
+            open_line: false,
+            input: translate(self),
+        }
+    }
+
+    /// The format of the bytes as they are stored, if they were translated.
+    pub(crate) fn original(&self) -> Option<Format> {
+        self.original
     }
 
     /// Name for messages.
@@ -286,7 +319,10 @@ impl Source {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
                     self.stop();
-                    return Err(ReadError::new(&self.name, 0, input_error(self.compression, error)));
+                    return Err(match error.downcast::<ReadError>() {
+                        Ok(error) => error,
+                        Err(error) => ReadError::new(&self.name, 0, input_error(self.compression, error)),
+                    });
                 }
             }
             return Ok(());

@@ -5,4 +5,4 @@ pub mod merge;
 mod saved;
 
 pub(crate) use saved::Encoding;
-pub use saved::{Forecaster, Frozen, Learning, Saved, archive_of, snapshot};
+pub use saved::{Forecaster, Frozen, Learning, PREDICTED_TOGETHER, Saved, archive_of, snapshot};

@@ -162,6 +162,10 @@ impl Saved {
     }
 }
 
+/// So many rows from the first on are predicted together wherever many are at hand: matrices are then read once for
+/// all of them, and the same rows have the same forecasts, to the bit, from every front.
+pub const PREDICTED_TOGETHER: usize = 64;
+
 /// What predicts and learns no more.
 pub enum Forecaster {
     /// Snapshots of one learner; a model that was saved to be continued is one alone.
@@ -230,8 +234,8 @@ impl Forecaster {
         }
     }
 
-    /// Predicts all of `rows` and shows each prediction to `each`, in order: as [`Forecaster::predict`] up to rounding, and faster
-    /// where a learner keeps matrices.
+    /// Predicts all of `rows` and shows each prediction to `each`, in order: as [`Forecaster::predict`] up to
+    /// rounding, and faster where a learner keeps matrices. See [`PREDICTED_TOGETHER`].
     pub fn predict_batch(
         &self,
         rows: &[Features<'_>],

@@ -31,6 +31,7 @@ impl RowWriter for Lines<'_> {
             Format::Vw => vw(&mut self.line, row, columns),
             Format::Csv => self.csv(row, columns),
             Format::Ndjson => self.ndjson(row, columns),
+            Format::Arff => Err("ARFF is read, not written".into()),
             Format::Parquet => {
                 Err("this program was built without it; build it with --features parquet".into())
             }
