@@ -83,8 +83,9 @@ pub(crate) fn linear<'py>(py: Python<'py>, learner: &Learner) -> PyResult<Option
             row[feature] = 0.0;
         }
         // A row in which everything is at once tells linear learners from the others.
-        let probe =
-            |feature: usize| (1.0 + feature as f64).recip() * if feature % 2 == 0 { 1.0 } else { -0.5 };
+        let probe = |feature: usize| {
+            (1.0 + feature as f64).recip() * if feature.is_multiple_of(2) { 1.0 } else { -0.5 }
+        };
         (shift..features).for_each(|feature| row[feature] = probe(feature));
         let linear = scores(&row).iter().enumerate().all(|(class, score)| {
             let parts = (shift..features).map(|at| weights[(at - shift) * base.len() + class] * probe(at));
