@@ -31,8 +31,8 @@ __all__ = [
     "survey",
 ]
 
-Params = dict[str, float | int | str | bool | None]
-Ran = tuple[Floats, Floats | None, Ints, dict[str, float], Ints]
+_Params = dict[str, float | int | str | bool | None]
+_Ran = tuple[Floats, Floats | None, Ints, dict[str, float], Ints]
 
 __version__: str
 
@@ -63,11 +63,11 @@ def evaluate_arrays(
 def survey(
     rows: Rows, weights: Floats | None, scale: str, intercept: bool
 ) -> tuple[int, list[float], list[float], float]: ...
-def check(name: str, params: Params) -> None: ...
+def check(name: str, params: _Params) -> None: ...
 def learner_for_array(
-    asked: dict[str, Any], params: Params, rows: Rows, targets: Floats | Ints, names: list[str]
+    asked: dict[str, Any], params: _Params, rows: Rows, targets: Floats | Ints, names: list[str]
 ) -> Learner: ...
-def learner_for_table(asked: dict[str, Any], params: Params, csv: bytes, reading: dict[str, Any]) -> Learner: ...
+def learner_for_table(asked: dict[str, Any], params: _Params, csv: bytes, reading: dict[str, Any]) -> Learner: ...
 def run_table(
     learner: Learner,
     csv: bytes,
@@ -79,7 +79,7 @@ def run_table(
     seed: int = 0,
     keep: bool = False,
     progress: Callable[[int], object] | None = None,
-) -> tuple[Ran, list[str]]: ...
+) -> tuple[_Ran, list[str]]: ...
 def predict_table(learner: Learner, csv: bytes, scores: bool) -> Floats: ...
 def explain_row(learner: Learner, row: Floats) -> tuple[list[str], Floats, Floats]: ...
 def explain_table(learner: Learner, csv: bytes) -> list[tuple[list[str], Floats, Floats]]: ...
@@ -97,7 +97,7 @@ class Learner:
         name: str,
         classes: int,
         features: int,
-        params: Params,
+        params: _Params,
         *,
         radius: float | None = None,
         horizon: int | None = None,
@@ -134,7 +134,7 @@ class Learner:
         keep: bool = False,
         frozen: bool = False,
         progress: Callable[[int], object] | None = None,
-    ) -> Ran: ...
+    ) -> _Ran: ...
     def set_scaling(self, rows: int, first: list[float], second: list[float]) -> None: ...
     def certificate(self) -> float: ...
     def regret_bound(self) -> float: ...
@@ -176,7 +176,7 @@ class Bandit:
         name: str,
         classes: int,
         features: int,
-        params: Params,
+        params: _Params,
         *,
         radius: float | None = None,
         horizon: int | None = None,
@@ -209,7 +209,7 @@ class Bandit:
     def predict(self, rows: Rows, scores: bool) -> Floats: ...
     def run(
         self, rows: Rows, targets: Floats | Ints, *, seed: int = 0, keep: bool = False
-    ) -> Ran: ...
+    ) -> _Ran: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
     @property
     def waiting(self) -> list[str]: ...

@@ -6,6 +6,7 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
+use noregret::example::Features;
 use noregret::guarantee::RunFacts;
 use noregret::learner::Classes;
 use noregret::open_classes::FEWEST;
@@ -19,6 +20,7 @@ use noregret_stream::encode::survey::{Survey, SurveyOptions};
 use noregret_stream::encode::{Encoder, Example, LargeRow};
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::{RunOptions, run};
+use noregret_stream::save::PREDICTED_TOGETHER;
 use noregret_stream::{CsvRole, Format, ReadError, ReadOptions, Reader, Row, RowLabel};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -184,13 +186,23 @@ pub(crate) fn predict_table<'py>(
         let mut examples = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail).frozen();
         let mut at = inner.learner.prediction();
         let width = if scores { at.scores.len() } else { at.probabilities.len() };
-        let (mut out, mut rows, mut example) = (Vec::new(), 0, Example::default());
-        while examples.next(&mut example)? {
-            inner.learner.predict(example.features(), &mut at);
-            out.extend_from_slice(if scores { &at.scores } else { &at.probabilities });
-            rows += 1;
+        let (mut out, mut rows) = (Vec::new(), 0);
+        let mut block: Vec<Example> = Vec::new();
+        block.resize_with(PREDICTED_TOGETHER, Example::default);
+        loop {
+            let mut count = 0;
+            while count < block.len() && examples.next(&mut block[count])? {
+                count += 1;
+            }
+            let features: Vec<Features<'_>> = block[..count].iter().map(Example::features).collect();
+            inner.learner.predict_batch(&&features[..], &mut at, &mut |_, at| {
+                out.extend_from_slice(if scores { &at.scores } else { &at.probabilities });
+            });
+            rows += count;
+            if count < block.len() {
+                return Ok((out, rows, width));
+            }
         }
-        Ok((out, rows, width))
     })??;
     PyArray1::from_vec(py, out).reshape([rows, width])
 }
