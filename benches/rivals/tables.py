@@ -6,7 +6,7 @@ import platform
 import sys
 
 from baselines import BASELINES, cells as baseline_cells
-from contestants import RUN, Outcome
+from contestants import MOST, RUN, Outcome
 from grids import OFFERED, VW_CBIFY, settings
 from places import ROOT, WORK
 from streams import NAMES, stream
@@ -22,22 +22,23 @@ def remembered(rival, setting, on):
 
 
 def given_up(rival, setting, on):
-    """Whether it did not end within an hour the last time."""
+    """The minutes after which it was stopped the last time, or None."""
     key = [rival, setting, on.name]
     entries = map(json.loads, LOG.read_text().splitlines()) if LOG.exists() else ()
-    return any(entry["key"] == key and entry["outcome"] is None for entry in entries)
+    stopped = [entry.get("minutes", 60) for entry in entries if entry["key"] == key and entry["outcome"] is None]
+    return max(stopped, default=None)
 
 
 def outcome(rival, setting, on):
     """Runs a contestant, or remembers what came out the last time (noregret itself is never remembered)."""
     key = [rival, setting, on.name]
     known = None if rival == "noregret" else remembered(rival, setting, on)
-    if known is not None or given_up(rival, setting, on):
+    if known is not None or (given_up(rival, setting, on) or 0) >= MOST / 60:
         return known
     result = RUN[rival](on, setting)
     if result is None:
         with open(LOG, "a") as log:
-            log.write(json.dumps({"key": key, "outcome": None}) + "\n")
+            log.write(json.dumps({"key": key, "outcome": None, "minutes": MOST / 60}) + "\n")
         return None
     print(f"{on.name:18} {rival:9} {setting:50} {result.log_loss or 0:.4f} {result.error:.4f} {result.wall:.1f}s", file=sys.stderr, flush=True)
     with open(LOG, "a") as log:

@@ -63,8 +63,10 @@ impl FromStr for Skip {
 pub(crate) struct Segments {
     stop: Stop,
     every: Option<Every>,
-    /// Rows that are shown to the learner together.
+    /// Rows that are shown to the learner together: segments end with the last of them, which is faster.
     block: u64,
+    /// How many of them have come.
+    into: u64,
     left: Option<u64>,
     /// Of the segment that is under way.
     length: Option<u64>,
@@ -88,11 +90,12 @@ impl Segments {
         examples: &mut ReadExamples,
         stop: &Stop,
         every: Option<Every>,
-        block: u64,
+        (block, into): (u64, u64),
         limit: Option<u64>,
     ) -> Self {
         let (started, due) = (Instant::now(), Arc::new(AtomicU64::new(u64::MAX)));
-        let segments = Self { stop: stop.clone(), every, block, left: limit, length: None, started, due };
+        let segments =
+            Self { stop: stop.clone(), every, block, into, left: limit, length: None, started, due };
         segments.set_due();
         let (stop, due, timed) =
             (stop.clone(), Arc::clone(&segments.due), matches!(every, Some(Every::Seconds(_))));
@@ -111,7 +114,10 @@ impl Segments {
     /// How many rows the next segment has at most.
     pub(crate) fn begin(&mut self) -> Option<u64> {
         let whole = match self.every {
-            Some(Every::Rows(rows)) => Some(rows.div_ceil(self.block).saturating_mul(self.block)),
+            Some(Every::Rows(rows)) => {
+                let whole = rows.saturating_add(self.into).div_ceil(self.block).saturating_mul(self.block);
+                Some(whole - self.into)
+            }
             _ => None,
         };
         self.length = match (whole, self.left) {
@@ -124,6 +130,7 @@ impl Segments {
     /// The segment had so many rows.
     pub(crate) fn end(&mut self, rows: u64, examples: &mut ReadExamples) -> Next {
         self.left = self.left.map(|left| left.saturating_sub(rows));
+        self.into = (self.into + rows) % self.block;
         let paused = examples.take_paused();
         let full = matches!(self.every, Some(Every::Rows(_))) && self.length == Some(rows);
         if self.stop.asked().is_some() || self.left == Some(0) || !(paused || full) {

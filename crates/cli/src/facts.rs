@@ -132,6 +132,7 @@ impl<'a> Stream<'a> {
         // The constant feature is no expert.
         let intercept = self.plan.intercept && !wanted.votes();
         problem.features = facts.columns + usize::from(intercept);
+        problem.horizon = wanted.settings.horizon.or(problem.horizon);
         let learner = wanted.entry.make_any(&wanted.settings.params, problem, seed)?;
         let radius = learner.problem().radius.unwrap_or(f64::INFINITY);
         let encoder = Encoder {

@@ -362,7 +362,8 @@ impl LearnerPlan {
 fn wanted(args: &RunArgs) -> Result<Wanted, Failure> {
     let entry = registry::find(args.learner.as_deref().unwrap_or(DEFAULT_LEARNER))?;
     let copies = 1 + args.batch_model.as_ref().map_or(0, |_| args.snapshots);
-    let settings = Settings::parse(&args.set)?;
+    let mut settings = Settings::parse(&args.set)?;
+    settings.take_facts(entry)?;
     let mut wanted = Wanted { entry, settings, copies, open_classes: false };
     wanted.set_feedback(args.feedback)?;
     Ok(wanted)

@@ -12,6 +12,8 @@ use crate::failure::Failure;
 pub(crate) struct Settings {
     pub(crate) classes: Option<u64>,
     pub(crate) features: Option<u64>,
+    /// Rounds that are to come in all, where they are more or fewer than the rows of this run.
+    pub(crate) horizon: Option<u64>,
     /// The seed, if it was set among the parameters and not by `--seed`.
     pub(crate) seed: Option<u64>,
     pub(crate) params: Values,
@@ -38,6 +40,20 @@ impl Settings {
             }
         }
         Ok(settings)
+    }
+
+    /// Takes out what is a fact of the problem for every learner, and a parameter of some, as of `entry`.
+    pub(crate) fn take_facts(&mut self, entry: &Entry) -> Result<(), Failure> {
+        let Some(value) = self.params.get("horizon") else { return Ok(()) };
+        let horizon = count("horizon", value)?;
+        if horizon == 0 {
+            return Err(Failure::usage("--set horizon=0: must be at least 1"));
+        }
+        self.horizon = Some(horizon);
+        if entry.param("horizon").is_none() {
+            self.params.remove("horizon");
+        }
+        Ok(())
     }
 
     /// Checks what is declared against what `entry` can do, before anything else is known of the problem.

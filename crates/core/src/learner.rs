@@ -95,6 +95,10 @@ pub trait OnlineLearner: Predictor {
     /// algorithm up to rounding, and rows may be skipped, reordered or never come.
     fn prepare(&mut self, _coming: &dyn Batch) {}
 
+    /// Shows the rows of the batch that was prepared last, from place `at` on, which were not known then: empty rows stood in for
+    /// them. So a run can be cut between any two rows, and everything is to the bit what it would be in one run.
+    fn prepare_rest(&mut self, _at: usize, _coming: &dyn Batch) {}
+
     /// Lends the learner threads for its largest matrix products, purely to be faster: forecasts stay the same to the bit.
     /// Without them everything runs in the thread that calls.
     fn set_workers(&mut self, _workers: Workers) {}
@@ -196,6 +200,10 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 
     fn prepare(&mut self, coming: &dyn Batch) {
         (**self).prepare(coming);
+    }
+
+    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        (**self).prepare_rest(at, coming);
     }
 
     fn set_workers(&mut self, workers: Workers) {

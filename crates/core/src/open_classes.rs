@@ -126,6 +126,10 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
         self.inner.prepare(coming);
     }
 
+    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        self.inner.prepare_rest(at, coming);
+    }
+
     fn set_workers(&mut self, workers: Workers) {
         self.inner.set_workers(workers);
     }

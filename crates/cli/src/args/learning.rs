@@ -15,7 +15,8 @@ pub(crate) struct RunArgs {
     /// The learner, see `noregret list` [default: auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) learner: Option<String>,
-    /// A parameter, see `noregret list NAME`; for a pipe also features, and classes if they are known
+    /// A parameter, see `noregret list NAME`; also horizon, the rounds of a run that --limit cuts, and for a pipe features,
+    /// and classes if they are known
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
     /// What the learner sees after a round: the label, or only whether the label that it played was right [default: what the learner

@@ -111,7 +111,7 @@ fn write_cells(cells: &[String], out: &mut impl Write) -> std::io::Result<()> {
 
 /// The parameters of a stream, which has no dimensions apart from them, and the seed if it is among them.
 fn parameters(words: &[String]) -> Result<(Values, Option<u64>), Failure> {
-    let Settings { classes, features, seed, mut params } = Settings::parse(words)?;
+    let Settings { classes, features, seed, mut params, .. } = Settings::parse(words)?;
     for (name, value) in [("classes", classes), ("features", features)] {
         if let Some(value) = value {
             params.insert(name.to_owned(), noregret::param::Value::Integer(value));

@@ -142,7 +142,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     let bandit = matches!(learner, AnyModel::Bandit(_));
     let (data, on_bad_row) = (&stream.source.data, stream.source.on_bad_row);
     let mut examples = ReadExamples::new(Box::new(watched), encoder, data, on_bad_row);
-    let going_on = skip(plan, archive, &mut examples)?;
+    let (going_on, loaded) = skip(plan, archive, &mut examples)?;
     let session = Session {
         plan,
         open_classes,
@@ -150,6 +150,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
         options: stream.run_options(about.forecast, size.is_none(), seed),
         examples,
         going_on,
+        loaded,
         observers: Observers {
             progress,
             record,
@@ -216,7 +217,9 @@ struct Session<'a> {
     options: RunOptions,
     examples: ReadExamples,
     /// The file of the model that it goes on from, to the bit.
-    going_on: Option<Archive>,
+    going_on: bool,
+    /// The file of the model that it goes on with.
+    loaded: Option<Archive>,
     observers: Observers,
     risk_plot: Option<RiskPlot>,
 }
@@ -240,7 +243,10 @@ impl Session<'_> {
     fn full(mut self, mut learner: Box<dyn Model>, mut generator: Rng) -> Result<(), Failure> {
         let (plan, about) = (self.plan, learner.about());
         let mut standing = Standing::new(learner.as_ref(), &self.options);
-        if let Some(archive) = &self.going_on
+        if let Some(archive) = self.loaded.as_ref().filter(|_| self.options.look_ahead) {
+            standing.go_on_in(archive);
+        }
+        if let Some(archive) = self.loaded.as_ref().filter(|_| self.going_on)
             && let Some((stood, counts)) =
                 Standing::load(archive, learner.problem(), &learner.prediction(), &self.options)
                     .map_err(Failure::data)?
@@ -250,8 +256,8 @@ impl Session<'_> {
         }
         let draws = about.forecast == Forecast::RandomisedLabel;
         let mut options = self.options.clone();
-        let (stop, block) = (plan.stream.stop(), standing.block);
-        let mut segments = Segments::new(&mut self.examples, stop, plan.checkpoint, block, options.limit);
+        let (stop, place) = (plan.stream.stop(), (standing.block, standing.into));
+        let mut segments = Segments::new(&mut self.examples, stop, plan.checkpoint, place, options.limit);
         let mut segment = |examples: &mut ReadExamples,
                            observers: &mut Observers,
                            learner: &mut dyn OnlineLearner,
@@ -309,8 +315,14 @@ impl Session<'_> {
             }
         }
         let score = standing.score.clone();
-        let stands = (plan.checkpoint.is_some() || stop.asked().is_some())
-            .then(|| stands(standing, self.observers.baselines.clone(), None, self.facts.clone()));
+        let whole = plan.checkpoint.is_some() || stop.asked().is_some();
+        let stands: Option<Stands> = if whole {
+            Some(stands(standing, self.observers.baselines.clone(), None, self.facts.clone()))
+        } else if options.look_ahead {
+            Some(Box::new(move |archive, _| standing.set_place(archive)))
+        } else {
+            None
+        };
         let (learner, generator) = (AnyModel::Full(learner), draws.then_some(generator));
         self.close(Learnt { learner, score, average, first_appearances, generator, stands })
     }
@@ -343,7 +355,7 @@ impl Session<'_> {
         let plan = self.plan;
         let mut standing = Standing::bandit(&self.options);
         let mut whole = None;
-        if let Some(archive) = &self.going_on
+        if let Some(archive) = self.loaded.as_ref().filter(|_| self.going_on)
             && let Some((stood, counts)) =
                 Standing::load(archive, learner.problem(), &Decision::default(), &self.options)
                     .map_err(Failure::data)?
@@ -359,7 +371,7 @@ impl Session<'_> {
         let mut learner = learner.bandit()?;
         let mut options = self.options.clone();
         let stop = plan.stream.stop();
-        let mut segments = Segments::new(&mut self.examples, stop, plan.checkpoint, 1, options.limit);
+        let mut segments = Segments::new(&mut self.examples, stop, plan.checkpoint, (1, 0), options.limit);
         let failure = |error: RunError| match (error, &plan.log) {
             (RunError::Log(error), Some(path)) => log_failure(path, &error),
             (error, _) => run_failure(plan.stream.source.name(), error),

@@ -4,7 +4,7 @@
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::util::{Folder, libsvm, rows};
+use crate::util::{Folder, Ran, libsvm, rows};
 
 fn signal(child: &Child, name: &str) {
     let sent =
@@ -35,7 +35,7 @@ struct Run {
     log: Option<&'static str>,
 }
 
-const RUNS: [Run; 4] = [
+const RUNS: [Run; 5] = [
     // Blocks of rows that are announced, scaling that goes on.
     Run { first: "--learner folklore", always: "--checkpoint 500", log: None },
     Run { first: "--learner soba", always: "--checkpoint 300 --delay 7", log: Some("l.ndjson") },
@@ -46,7 +46,12 @@ const RUNS: [Run; 4] = [
     },
     // Labels that are drawn though all of them are seen.
     Run { first: "--learner gaptron-hinge", always: "--checkpoint 250 --delay uniform:30", log: None },
+    // Members with blocks of many lengths, which join and are dropped.
+    Run { first: "--learner auto", always: "--checkpoint 60", log: None },
 ];
+
+/// `auto` takes as long for a row as others for so many.
+const SLOW: usize = 5;
 
 impl Run {
     /// The command line that begins the run, or goes on with it.
@@ -77,13 +82,98 @@ fn data(count: usize) -> String {
     libsvm(&rows(count, 3, 8))
 }
 
-/// Kills runs `kills` times at random moments, and lets them go on each time. What they end with is what an undisturbed run does.
-fn kill(kills: u32, data: &str) {
-    let whole: Vec<Vec<Vec<u8>>> = RUNS.iter().map(|run| run.undisturbed(data)).collect();
+/// Rows of a cut run.
+const ROWS: usize = 700;
+
+/// A run of `learner` over `data`, cut by `--limit` after each of `cuts` and gone on with, leaves the model file and
+/// the summary of a run in one. Returns false where the learner refuses the data.
+fn cut(learner: &str, data: &str, cuts: &[usize]) -> bool {
+    let folder = Folder::with("all", data);
+    let run = |what: &str| folder.run(&format!("run {what} --json --quiet --checkpoint 1000000"));
+    let figures = |ran: &Ran| {
+        let mut summary = ran.summary();
+        // By the clock.
+        let fields = summary.as_object_mut().unwrap();
+        fields.retain(|name, _| name != "seconds" && name != "rows_per_second");
+        summary
+    };
+    // A run of fewer rows would have another horizon, by which some learners choose their parameters.
+    let rows = data.lines().count();
+    let first = format!("--learner {learner} --set horizon={rows}");
+    let whole = run(&format!("all {first} --save whole"));
+    if whole.code != 0 {
+        return false;
+    }
+    for &at in cuts.iter().filter(|at| **at < rows) {
+        run(&format!("all {first} --limit {at} --save m")).succeeded();
+        let rest = run("all --load m --skip seen --save m").succeeded();
+        assert_eq!(figures(&rest), figures(&whole), "{learner}, cut after {at} rows");
+        assert!(folder.read("m") == folder.read("whole"), "{learner}, cut after {at} rows");
+    }
+    true
+}
+
+/// Streams on which any learner of the registry learns: three classes, two classes, numbers, and votes of experts.
+fn streams() -> Vec<String> {
+    let folder = Folder::new();
+    let generated = |what: &str| {
+        folder.run(&format!("generate {what} --rows {ROWS} -o d --format libsvm")).succeeded();
+        String::from_utf8(folder.read("d")).unwrap()
+    };
+    let three = generated("softmax --set features=24 --set classes=3");
+    let two = generated("softmax --set features=24 --set classes=2");
+    let numbers = two.lines().enumerate().map(|(at, line)| {
+        let (label, row) = line.split_once(' ').unwrap();
+        format!("{}.{} {row}\n", label, at % 10)
+    });
+    let numbers = numbers.collect();
+    let votes = |line: &str| {
+        let label = line.split(' ').next().unwrap();
+        format!("{label} 1:{} 2:{} 3:1\n", u8::from(label == "1"), line.len() % 2)
+    };
+    let votes = two.lines().map(votes).collect();
+    // Of learners to which every row before costs something.
+    let few = three.lines().take(90).map(|line| line.to_owned() + "\n").collect();
+    vec![three, two, numbers, votes, few]
+}
+
+/// `auto`, whose members have blocks of many lengths, and the kinds of state that others are made of.
+#[test]
+fn a_run_that_is_cut_goes_on_to_the_bit() {
+    let three = &streams()[0];
+    assert!(cut("auto", three, &[77, 300]));
+    for learner in ["folklore", "ons", "gaptron-logistic", "adaboost-olm", "soba"] {
+        assert!(cut(learner, three, &[1, 77, 256, 300, 511]), "{learner}");
+    }
+}
+
+#[test]
+#[ignore = "slow: every learner is cut in five places"]
+fn every_run_that_is_cut_goes_on_to_the_bit() {
+    let streams = streams();
+    let folder = Folder::new();
+    for entry in folder.run("list --json").succeeded().objects() {
+        let name = entry["name"].as_str().unwrap();
+        let streams = if name == "ftrl" { &streams[4..] } else { &streams[..4] };
+        let learnt = streams.iter().any(|data| cut(name, data, &[1, 77, 256, 300, 511]));
+        assert!(learnt, "{name} refuses all of these streams");
+        if entry["feedback"] == "either" {
+            let bandit = format!("{name} --set mode=bandit");
+            assert!(cut(&bandit, &streams[0], &[300]), "{bandit}");
+        }
+    }
+}
+
+/// Kills runs over so many `rows` `kills` times at random moments, and lets them go on each time. What they end with is what an
+/// undisturbed run does.
+fn kill(kills: u32, rows: usize) {
+    let slow = |run: &Run| if run.first.ends_with("auto") { SLOW } else { 1 };
+    let data = RUNS.each_ref().map(|run| data(rows / slow(run)));
+    let whole: Vec<Vec<Vec<u8>>> = RUNS.iter().zip(&data).map(|(run, data)| run.undisturbed(data)).collect();
     let (mut killed, mut ended, mut seed) = (0, 0, 1_u64);
     while killed < kills {
         let at = ended % RUNS.len();
-        let folder = Folder::with("d.svm", data);
+        let folder = Folder::with("d.svm", &data[at]);
         let mut longest = 60;
         loop {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -117,7 +207,7 @@ fn kill(kills: u32, data: &str) {
 
 #[test]
 fn a_killed_run_goes_on() {
-    kill(8, &data(2000));
+    kill(10, 2000);
 }
 
 /// `NOREGRET_KILLS=1000` for more.
@@ -125,7 +215,7 @@ fn a_killed_run_goes_on() {
 #[ignore = "slow: a hundred runs are killed"]
 fn a_hundred_kills() {
     let kills = std::env::var("NOREGRET_KILLS").map_or(100, |kills| kills.parse().expect("a number"));
-    kill(kills, &data(6000));
+    kill(kills, 6000);
 }
 
 /// A signal ends the run between two rows, with everything saved, and what comes after is as if there had been none.

@@ -131,7 +131,7 @@ impl Ridge for FullRidge {
     }
 
     fn restored(&mut self) -> bool {
-        self.inverse.is_consistent()
+        self.inverse.restored()
     }
 }
 

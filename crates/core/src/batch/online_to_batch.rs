@@ -137,6 +137,10 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         self.learner.prepare(coming);
     }
 
+    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        self.learner.prepare_rest(at, coming);
+    }
+
     fn set_workers(&mut self, workers: Workers) {
         self.learner.set_workers(workers);
     }

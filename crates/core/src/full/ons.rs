@@ -246,6 +246,10 @@ impl OnlineLearner for Ons {
         self.model.inverse_mut().prepare(coming);
     }
 
+    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        self.model.inverse_mut().prepare_rest(at, coming);
+    }
+
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let (k, d) = (self.problem.classes, self.problem.features);
         if classes < k || features < d {

@@ -323,6 +323,10 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         self.state.prepare(coming);
     }
 
+    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        self.state.prepare_rest(at, coming);
+    }
+
     fn set_workers(&mut self, workers: Workers) {
         self.state.set_workers(workers);
     }
@@ -357,6 +361,6 @@ impl<S: Surrogate> State for SecondOrderLearner<S> {
     }
 
     fn restored(&mut self) -> bool {
-        self.state.is_consistent()
+        self.state.restored()
     }
 }

@@ -58,10 +58,8 @@ struct Prepared {
     rows: Vec<f64>,
     /// For each row $P_0 (I \otimes x)$ in the layout of $Y$.
     products: Vec<f64>,
-    /// Rows that are still of use.
-    len: usize,
     /// The row to expect next.
-    next: usize,
+    next: u64,
 }
 
 impl LowRankInverse {
@@ -174,7 +172,7 @@ impl LowRankInverse {
         self.append(rank, |f, _| {
             product(columns_mut(f, n, rank), Store::Replace, 1.0, columns(y, n, q), columns(mix, q, rank));
         });
-        self.ahead.advance();
+        self.ahead.advance(self.features);
     }
 
     /// Buffers `count` columns, which `write` is given the room for, and the products of the prepared rows.
@@ -197,7 +195,7 @@ impl LowRankInverse {
             // there.
             self.buffer[..used].fill(0.0);
         }
-        self.ahead.len = 0;
+        self.ahead.forget();
     }
 
     /// Shares large products among `workers`; results are the same to the bit.
@@ -230,7 +228,7 @@ impl LowRankInverse {
         self.base.replace(matrix);
         self.buffer.fill(0.0);
         self.used = 0;
-        self.ahead.len = 0;
+        self.ahead.forget();
         true
     }
 
@@ -259,17 +257,37 @@ impl LowRankInverse {
             return false;
         }
         self.flush();
-        let (n, q, d) = (self.side(), self.blocks, self.features);
-        let ahead = &mut self.ahead;
-        ahead.rows.clear();
-        ahead.rows.resize(len * d, 0.0);
-        for (at, row) in ahead.rows.chunks_exact_mut(d).enumerate() {
+        let d = self.features;
+        self.ahead.rows.resize(len * d, 0.0);
+        for (at, row) in self.ahead.rows.chunks_exact_mut(d).enumerate() {
             coming.features(at).add_to(1.0, row);
         }
-        ahead.products.resize(self.capacity / self.rank * n * q, 0.0);
-        self.base.products(&ahead.rows, &mut ahead.products[..len * n * q]);
-        (ahead.len, ahead.next) = (len, 0);
+        self.multiply_prepared();
         true
+    }
+
+    /// Takes in the prepared rows from place `at` on, which are known only now. Returns whether rows are prepared. All products are
+    /// made again: a product's last bits may depend on how many are made together, and on nothing else.
+    pub fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) -> bool {
+        if self.ahead.rows.is_empty() || at < self.next() {
+            return false;
+        }
+        let rest = self.ahead.rows.chunks_exact_mut(self.features).skip(at).enumerate();
+        for (at, row) in rest.take(coming.len()) {
+            row.fill(0.0);
+            coming.features(at).add_to(1.0, row);
+        }
+        self.multiply_prepared();
+        true
+    }
+
+    /// $P_0 (I \otimes x)$ for all rows that are prepared.
+    fn multiply_prepared(&mut self) {
+        let numbers = self.side() * self.blocks;
+        let ahead = &mut self.ahead;
+        ahead.products.resize(self.capacity / self.rank * numbers, 0.0);
+        let len = ahead.rows.len() / self.features;
+        self.base.products(&ahead.rows, &mut ahead.products[..len * numbers]);
     }
 
     /// Writes $Y$ of each of the dense rows `rows`, one after the other, to `out`, one after the other: the numbers of
@@ -302,7 +320,7 @@ impl LowRankInverse {
 
     /// No row is prepared any more.
     pub(super) fn forget_prepared(&mut self) {
-        self.ahead.len = 0;
+        self.ahead.forget();
     }
 
     /// The prepared row that equals `x`.
@@ -312,18 +330,18 @@ impl LowRankInverse {
 
     /// The prepared rows, one after the other, and their products.
     pub(super) fn prepared(&self) -> (&[f64], &[f64]) {
-        let len = self.ahead.len;
-        (&self.ahead.rows[..len * self.features], &self.ahead.products[..len * self.side() * self.blocks])
+        let len = self.ahead.rows.len() / self.features;
+        (&self.ahead.rows, &self.ahead.products[..len * self.side() * self.blocks])
     }
 
     /// The prepared row to expect next.
     pub(super) fn next(&self) -> usize {
-        self.ahead.next
+        self.ahead.next as usize
     }
 
     /// Expects the prepared row `next` from now on.
     pub(super) fn expect(&mut self, next: usize) {
-        self.ahead.next = next;
+        self.ahead.next = next as u64;
     }
 
     /// Makes room for `blocks` and `features`, new ones appended, with $A$ equal to $\lambda$ on the new
@@ -341,26 +359,46 @@ impl LowRankInverse {
         *self = grown;
     }
 
-    /// The state: the base, the buffered columns and their number. A save in mid-block is exact.
-    pub fn tensors(&mut self) -> [Tensor<'_>; 3] {
+    /// The state: the base, the buffered columns and their number, and the rows that are prepared. A save in mid-block is
+    /// exact.
+    pub fn tensors(&mut self) -> [Tensor<'_>; 5] {
         let n = self.side();
         [
             Tensor::symmetric("inverse", n, self.base.full()),
             Tensor::real("inverse_pending", vec![self.capacity, n], &mut self.buffer),
             Tensor::count("inverse_pending_columns", &mut self.used),
+            Tensor::list("prepared_rows", &mut self.ahead.rows),
+            Tensor::count("prepared_next", &mut self.ahead.next),
         ]
     }
 
-    /// Whether the number of buffered columns is possible: checked after loading.
-    pub fn is_consistent(&self) -> bool {
-        self.used as usize <= self.capacity
+    /// Makes the products of the rows that are prepared, after loading. False if there cannot be as many rows, or buffered
+    /// columns.
+    pub fn restored(&mut self) -> bool {
+        let Prepared { rows, next, .. } = &self.ahead;
+        let len = rows.len() / self.features;
+        let possible = self.used as usize <= self.capacity
+            && rows.len().is_multiple_of(self.features)
+            && len <= self.lookahead()
+            && *next <= len as u64
+            && rows.iter().all(|value| value.is_finite());
+        if possible && len > 0 {
+            self.multiply_prepared();
+        }
+        possible
     }
 }
 
 impl Prepared {
+    /// No row is prepared any more.
+    fn forget(&mut self) {
+        self.rows.clear();
+        self.next = 0;
+    }
+
     /// The prepared row that equals `x`, looked for from the one to expect.
     fn find(&self, x: Features<'_>, features: usize) -> Option<usize> {
-        (self.next..self.len).find(|at| {
+        (self.next as usize..self.rows.len() / features).find(|at| {
             let row = &self.rows[at * features..][..features];
             match x {
                 Features::Dense(x) => x == row,
@@ -378,8 +416,8 @@ impl Prepared {
         &self.products[at * len..][..len]
     }
 
-    fn advance(&mut self) {
-        if self.next < self.len {
+    fn advance(&mut self, features: usize) {
+        if self.next < (self.rows.len() / features) as u64 {
             self.next += 1;
         }
     }

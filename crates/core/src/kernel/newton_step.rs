@@ -99,7 +99,7 @@ impl NewtonStep {
     }
 
     /// False if the state contradicts itself.
-    pub fn restored(&self) -> bool {
-        self.inverse.is_consistent()
+    pub fn restored(&mut self) -> bool {
+        self.inverse.restored()
     }
 }

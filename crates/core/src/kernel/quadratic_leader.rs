@@ -139,7 +139,7 @@ impl Leader for FullLeader {
     }
 
     fn restored(&mut self) -> bool {
-        self.inverse.is_consistent()
+        self.inverse.restored()
     }
 }
 

@@ -31,6 +31,10 @@ pub struct SecondOrder {
     /// How many times $N$ matters to the learner: see [`SecondOrder::project`].
     sharpness: f64,
     block: GramBlock,
+    /// While the block is live, every $b$ as it was when it began, and the lessons that it has learnt, each with its row's place
+    /// before it: from these it is made again after loading. Empty otherwise.
+    before: Vec<f64>,
+    lessons: Vec<f64>,
 }
 
 /// By-products of a row, see [`SecondOrder::project`].
@@ -72,6 +76,8 @@ impl SecondOrder {
             b: vec![0.0; vectors * blocks * features],
             sharpness,
             block: GramBlock::default(),
+            before: Vec::new(),
+            lessons: Vec::new(),
         }
     }
 
@@ -235,6 +241,9 @@ impl SecondOrder {
             x.add_to(*c, b);
         }
         if let Some(PreparedRow { at, .. }) = prepared {
+            self.lessons.push(at as f64);
+            self.lessons.extend_from_slice(lesson.coefficients);
+            self.lessons.extend_from_slice(lesson.mix);
             self.block.absorb(at, self.inverse.next(), gram, image, lesson);
             self.inverse.expect(at + 1);
         } else {
@@ -247,10 +256,17 @@ impl SecondOrder {
     /// corrected one by one.
     fn settle(&mut self) {
         let learnt = self.inverse.next() * self.inverse.blocks();
-        if self.block.end() && learnt > 0 {
+        if self.end_block() && learnt > 0 {
             let (n, block) = (self.inverse.side(), &self.block);
             self.inverse.append(learnt, |f, products| block.columns(n, products, f));
         }
+    }
+
+    /// Ends the block; returns whether it was live.
+    fn end_block(&mut self) -> bool {
+        self.before.clear();
+        self.lessons.clear();
+        self.block.end()
     }
 
     /// Shares large products among as many `threads`, 1 being the default; results agree up to rounding.
@@ -271,10 +287,49 @@ impl SecondOrder {
         }
         self.settle();
         if self.inverse.prepare(coming) {
-            let (rows, products) = self.inverse.prepared();
-            let (blocks, most) = (self.inverse.blocks(), self.inverse.lookahead());
-            self.block.start(rows, products, (&self.b, self.vectors), blocks, most);
+            self.before.extend_from_slice(&self.b);
+            // So that learning allocates nothing.
+            self.lessons.reserve(self.lesson_len() * self.inverse.lookahead());
+            self.start_block();
         }
+    }
+
+    /// Takes in the rows that were prepared last, from place `at` on: they are known only now, and others stood in for them. All
+    /// is to the bit what it would be if they had been known.
+    pub fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        if self.inverse.prepare_rest(at, coming) && self.block.is_live() {
+            self.learn_again();
+        }
+    }
+
+    /// The block of the prepared rows, of which nothing is learnt.
+    fn start_block(&mut self) {
+        let (rows, products) = self.inverse.prepared();
+        let (blocks, most) = (self.inverse.blocks(), self.inverse.lookahead());
+        self.block.start(rows, products, (&self.before, self.vectors), blocks, most);
+    }
+
+    /// Numbers that are kept of a lesson.
+    fn lesson_len(&self) -> usize {
+        let q = self.inverse.blocks();
+        1 + self.vectors * q + q * q
+    }
+
+    /// Begins the block anew with the lessons that it has learnt.
+    fn learn_again(&mut self) {
+        let q = self.inverse.blocks();
+        self.start_block();
+        let (mut gram, mut image) = (vec![0.0; q * q], vec![0.0; self.vectors * q]);
+        let mut next = 0;
+        for lesson in self.lessons.chunks_exact(self.lesson_len()) {
+            let (place, lesson) = lesson.split_first().expect("longer");
+            let (coefficients, mix) = lesson.split_at(self.vectors * q);
+            let at = *place as usize;
+            self.block.project(at, next, &mut gram, &mut image);
+            self.block.absorb(at, next, &gram, &image, Lesson { coefficients, mix });
+            next = at + 1;
+        }
+        self.inverse.expect(next);
     }
 
     /// $b^\top A^{-1} b$ for the first vector, at the cost of a pass over the inverse.
@@ -298,7 +353,7 @@ impl SecondOrder {
 
     /// Sets $A$ to `a`, symmetric of side $n$, and $b$ to `b`. Returns false if `a` is not positive definite.
     pub fn become_sum(&mut self, a: Vec<f64>, b: &[f64]) -> bool {
-        self.block.end();
+        self.end_block();
         if !self.inverse.set_precision(a) {
             return false;
         }
@@ -357,16 +412,40 @@ impl SecondOrder {
 
     /// The state, with $b$ under the name that the learner gives it. A save in mid-block is exact.
     pub fn tensors(&mut self, b: &'static str) -> Vec<Tensor<'_>> {
-        self.settle();
         let mut tensors = Vec::from(self.inverse.tensors());
         tensors.push(Tensor::vector(b, &mut self.b));
+        tensors.push(Tensor::list("prepared_before", &mut self.before));
+        tensors.push(Tensor::list("prepared_lessons", &mut self.lessons));
         tensors
     }
 
-    /// False if the state contradicts itself: checked after loading.
-    pub fn is_consistent(&mut self) -> bool {
+    /// Makes the block of prepared rows after loading. False if the state contradicts itself.
+    pub fn restored(&mut self) -> bool {
         self.block.end();
-        self.inverse.is_consistent()
+        if !self.inverse.restored() {
+            return false;
+        }
+        if self.before.is_empty() {
+            return self.lessons.is_empty();
+        }
+        let rows = self.inverse.prepared().0.len() / self.inverse.features();
+        let mut next = 0;
+        let fits = |lesson: &[f64]| {
+            let at = lesson[0] as usize;
+            let follows = lesson[0] == at as f64 && (next..rows).contains(&at);
+            next = at + 1;
+            follows
+        };
+        let whole = self.lessons.len().is_multiple_of(self.lesson_len());
+        let possible = rows > 0
+            && self.before.len() == self.b.len()
+            && whole
+            && self.lessons.chunks_exact(self.lesson_len()).all(fits)
+            && next == self.inverse.next();
+        if possible {
+            self.learn_again();
+        }
+        possible
     }
 
     /// How many numbers are held at most: $A^{-1}$, $b$, delayed columns, products of prepared rows, their

@@ -241,7 +241,7 @@ impl Metric for FullMetric {
     }
 
     fn restored(&mut self) -> bool {
-        self.inverse.is_consistent()
+        self.inverse.restored()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Saving and loading.
 
 use noregret::algorithm::Model;
+use noregret::example::Features;
 use noregret::model::Archive;
 
-use crate::support::{assert_same_bits, every_case};
+use crate::support::{Case, Round, assert_same_bits, every_case};
 
 fn reloaded(model: &mut dyn Model) -> Box<dyn Model> {
     let bytes = Archive::of(model).to_bytes();
@@ -25,6 +26,52 @@ fn load_and_continue_is_continue() {
             assert_eq!(bits(loaded.as_ref()), bits(original.as_ref()));
             assert_same_bits(&case.play(&mut *loaded, &rounds[at..]), &plain[at..]);
             assert_same_bits(&case.play(&mut *original, &rounds[at..]), &plain[at..]);
+        }
+    });
+}
+
+/// Plays `rounds` with the rows announced in blocks of `block`, of which `before` have come. Empty rows stand in for those of the
+/// last block that are not there.
+fn play_announced(
+    case: &Case,
+    model: &mut dyn Model,
+    mut rounds: &[Round],
+    block: usize,
+    mut before: usize,
+) -> Vec<Vec<f64>> {
+    let empty = vec![0.0; case.problem.features];
+    let mut forecasts = Vec::new();
+    while !rounds.is_empty() {
+        let (known, later) = rounds.split_at(rounds.len().min(block - before));
+        let mut rows: Vec<Features<'_>> = known.iter().map(Round::dense).collect();
+        rows.resize(block - before, Features::Dense(&empty));
+        if before > 0 {
+            model.prepare_rest(before, &&rows[..]);
+        } else {
+            model.prepare(&&rows[..]);
+        }
+        forecasts.extend(case.play(model, known));
+        before = (before + known.len()) % block;
+        rounds = later;
+    }
+    forecasts
+}
+
+/// A run over announced rows can be cut anywhere.
+#[test]
+fn a_run_that_is_cut_within_a_block_goes_on_to_the_bit() {
+    every_case("save", |case| {
+        let rounds = case.stream(1, 100);
+        let mut whole = case.learner();
+        let block = whole.lookahead().max(1);
+        let plain = play_announced(case, &mut *whole, &rounds, block, 0);
+        for cut in [1, 3, 10, 33, 34, 77] {
+            let mut first = case.learner();
+            play_announced(case, &mut *first, &rounds[..cut], block, 0);
+            let mut loaded = reloaded(&mut *first);
+            let rest = play_announced(case, &mut *loaded, &rounds[cut..], block, cut % block);
+            assert_same_bits(&rest, &plain[cut..]);
+            assert!(Archive::of(&mut *loaded) == Archive::of(&mut *whole), "cut after {cut} rounds");
         }
     });
 }

@@ -135,14 +135,19 @@ impl Example {
 
 /// Examples that are still to come.
 #[derive(Debug)]
-pub struct Coming<'a>(pub &'a [Example]);
+pub struct Coming<'a> {
+    /// Those that there are.
+    pub known: &'a [Example],
+    /// How many there are with those that may come; empty rows stand in for them.
+    pub len: usize,
+}
 
 impl Batch for Coming<'_> {
     fn len(&self) -> usize {
-        self.0.len()
+        self.len
     }
 
     fn features(&self, at: usize) -> Features<'_> {
-        self.0[at].features()
+        self.known.get(at).map_or(Features::Sparse { indices: &[], values: &[] }, Example::features)
     }
 }

@@ -147,14 +147,14 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
     generator: &mut Rng,
     standing: &mut Standing<Prediction>,
 ) -> Result<(), RunError> {
-    let mut block = Block::new(standing.block as usize, options.limit);
+    let mut block = Block::new(standing, options.limit);
     // Late labels need the whole forecast as it was.
     let few = options.forecast == Forecast::Probabilities
         && options.delay == Lateness::default()
         && !sink.reads_forecasts();
     let (mut prediction, mut best) = (learner.prediction(), Vec::new());
     while block.fill(examples)? {
-        learner.prepare(&Coming(block.examples()));
+        block.announce(learner, standing.rounds == 0);
         for example in block.examples() {
             standing.rounds += 1;
             let (x, target) = (example.features(), example.target());
@@ -198,6 +198,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
             standing.late.update(learner, example, &prediction);
             standing.score.facts.late = standing.late.came_late();
         }
+        standing.into = block.end();
     }
     Ok(())
 }
@@ -217,15 +218,20 @@ pub fn play(forecast: Forecast, at: &Prediction, uniforms: &mut dyn Uniforms) ->
 /// The examples that are read before the learner sees the first of them.
 struct Block {
     examples: Vec<Example>,
+    /// How many rows of the block came before, in the part of the run before this one.
+    before: usize,
     filled: usize,
+    /// Whether it was shown as a whole block.
+    whole: bool,
     left: Option<u64>,
     /// An error that came up behind good rows: they are played first.
     error: Option<ReadError>,
 }
 
 impl Block {
-    fn new(lookahead: usize, limit: Option<u64>) -> Self {
-        Self { examples: vec![Example::default(); lookahead.max(1)], filled: 0, left: limit, error: None }
+    fn new(standing: &Standing<Prediction>, limit: Option<u64>) -> Self {
+        let examples = vec![Example::default(); standing.block.max(1) as usize];
+        Self { examples, before: standing.into as usize, filled: 0, whole: false, left: limit, error: None }
     }
 
     /// Reads the next block. False at the end.
@@ -234,7 +240,7 @@ impl Block {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        while self.filled < self.examples.len() && self.left != Some(0) {
+        while self.before + self.filled < self.examples.len() && self.left != Some(0) {
             match from.next(&mut self.examples[self.filled]) {
                 Ok(true) => self.filled += 1,
                 Ok(false) => break,
@@ -251,5 +257,27 @@ impl Block {
 
     fn examples(&self) -> &[Example] {
         &self.examples[..self.filled]
+    }
+
+    /// Shows the learner the block. Empty rows stand in for those that are not there, so that no bit depends on how many they are: the
+    /// learner may be saved, and go on with others. A stream that is over after a few rows, as in many calls from Python, is shown
+    /// as it is: it shall not cost a block.
+    fn announce<L: OnlineLearner + ?Sized>(&mut self, learner: &mut L, first: bool) {
+        let len = self.examples.len() - self.before;
+        let cut = self.left == Some(0);
+        self.whole = self.before > 0 || !first || cut || 2 * self.filled >= len;
+        if self.before > 0 {
+            learner.prepare_rest(self.before, &Coming { known: self.examples(), len });
+        } else {
+            let len = if self.whole { len } else { self.filled };
+            learner.prepare(&Coming { known: self.examples(), len });
+        }
+    }
+
+    /// The rows are learnt. Returns how many of the block have come, if it was a whole one.
+    fn end(&mut self) -> u64 {
+        let came = (self.before + self.filled) % self.examples.len();
+        self.before = if self.whole { came } else { 0 };
+        self.before as u64
     }
 }

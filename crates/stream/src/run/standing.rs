@@ -22,9 +22,10 @@ pub struct Standing<K> {
     pub score: Score,
     /// The rounds whose labels are late.
     pub(crate) late: Delay<K>,
-    /// Rows that are shown to the learner together, before it sees the first of them: to stop behind the last of them, and go on with
-    /// the next, changes no bit.
+    /// Rows that are shown to the learner together, before it sees the first of them.
     pub block: u64,
+    /// How many of them have come.
+    pub into: u64,
 }
 
 impl Standing<Prediction> {
@@ -50,6 +51,11 @@ impl Standing<Decision> {
     }
 }
 
+/// More rows than any learner has shown together.
+const LONGEST_BLOCK: u64 = 1 << 16;
+
+/// What a model file calls the place in a block.
+const PLACE: &str = "block";
 /// What a model file calls it.
 const STANDING: &str = "run/standing";
 /// What a model file calls the number of rows that were read for it.
@@ -61,6 +67,7 @@ struct Kept<K> {
     rounds: u64,
     score: Score,
     block: u64,
+    into: u64,
     late: Waiting<K>,
     /// Rows that were passed over, what was wrong with the first of them, and rows beyond the learner's radius.
     passed_over: (u64, Option<String>, u64),
@@ -108,6 +115,7 @@ impl<K: Held> Standing<K> {
             score: Score::new(options.forecast, options.window),
             late: Delay::new(options.delay, options.seed),
             block: 1,
+            into: 0,
         }
     }
 
@@ -117,6 +125,7 @@ impl<K: Held> Standing<K> {
             rounds: self.rounds,
             score: self.score.clone(),
             block: self.block,
+            into: self.into,
             late: self.late.waiting(),
             passed_over: (counts.bad_rows.0, counts.bad_rows.1.clone(), counts.large_rows),
             log: counts.log,
@@ -146,15 +155,35 @@ impl<K: Held> Standing<K> {
         let fits = |(_, _, example, held): &(u64, u64, Example, K)| {
             example.fits(problem) && held.fits(problem, like)
         };
-        if kept.block == 0 || !kept.late.rounds.iter().all(fits) {
+        if !is_place(kept.block, kept.into) || !kept.late.rounds.iter().all(fits) {
             return Err(damaged("it does not fit the learner".to_owned()));
         }
         let late = Delay::of(kept.late, options.delay, kept.score.facts.late)
             .ok_or_else(|| damaged(format!("it goes on with another --delay than {}", options.delay)))?;
         let (bad, first, large_rows) = kept.passed_over;
         let counts = Counts { bad_rows: (bad, first), large_rows, log: kept.log, before: kept.before };
-        Ok(Some((Self { rounds: kept.rounds, score: kept.score, late, block: kept.block }, counts)))
+        let Kept { rounds, score, block, into, .. } = kept;
+        Ok(Some((Self { rounds, score, late, block, into }, counts)))
     }
+
+    /// Notes in a model file where in a block of rows its run has ended: it is not always saved where the run stands.
+    pub fn set_place(&self, archive: &mut Archive) {
+        archive.set_text(PLACE, format!("{} of {}", self.into, self.block));
+    }
+
+    /// Goes on in the block of rows in which the run of a model file has ended, if the file says so.
+    pub fn go_on_in(&mut self, archive: &Archive) {
+        let numbers = archive.text(PLACE).and_then(|text| text.split_once(" of "));
+        let numbers = numbers.and_then(|(into, block)| Some((block.parse().ok()?, into.parse().ok()?)));
+        if let Some((block, into)) = numbers.filter(|(block, into)| is_place(*block, *into)) {
+            (self.block, self.into) = (block, into);
+        }
+    }
+}
+
+/// Whether `into` rows of a `block` can have come: of files, which may say anything.
+fn is_place(block: u64, into: u64) -> bool {
+    (1..=LONGEST_BLOCK).contains(&block) && into < block
 }
 
 /// Notes in a model file how many rows of its data were read, bad ones included.

@@ -44,15 +44,15 @@ pub(super) fn check_going_on(plan: &RunPlan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Passes over the rows that `--skip` says. Returns the model's file if the run goes on where that was saved.
+/// Passes over the rows that `--skip` says. Returns whether the run goes on where the model's file was saved, and the file.
 pub(super) fn skip(
     plan: &RunPlan,
     archive: Option<Archive>,
     examples: &mut ReadExamples,
-) -> Result<Option<Archive>, Failure> {
+) -> Result<(bool, Option<Archive>), Failure> {
     let seen = archive.as_ref().and_then(rows_read);
     let rows = match plan.skip {
-        None => return Ok(None),
+        None => return Ok((false, archive)),
         Some(Skip::Rows(rows)) => rows,
         Some(Skip::Seen) => seen.ok_or_else(|| {
             Failure::data(
@@ -61,7 +61,7 @@ pub(super) fn skip(
         })?,
     };
     examples.skip(rows).map_err(Failure::data)?;
-    Ok(archive.filter(|_| seen == Some(rows)))
+    Ok((seen == Some(rows), archive))
 }
 
 /// Goes on counting where a run has stopped. Returns what is known of the rounds before it.
@@ -101,6 +101,7 @@ pub(super) fn checkpoint<K: Held>(
         archive.set_text("facts", serde_json::to_string(&facts).expect("plain numbers"));
     }
     standing.save(&counts(examples, log, before.clone()), &mut archive);
+    standing.set_place(&mut archive);
     keep_baselines(&mut archive, baselines);
     set_rows_read(&mut archive, examples.rows_read());
     let path = plan.save.as_deref().expect("checked before");
@@ -119,6 +120,7 @@ pub(super) fn stands<K: Held + 'static>(
 ) -> Stands {
     Box::new(move |archive, examples| {
         standing.save(&counts(examples, log, before), archive);
+        standing.set_place(archive);
         keep_baselines(archive, baselines.as_ref());
     })
 }

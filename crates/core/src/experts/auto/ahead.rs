@@ -1,21 +1,21 @@
 //! Rows that were announced, handed on to members in portions that each can make use of.
 
 use crate::example::{Batch, Features};
+use crate::state::Tensor;
 
 use super::member::Member;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ahead {
-    features: usize,
     /// One after the other, dense.
     rows: Vec<f64>,
     /// The row to expect next.
-    next: usize,
-    /// For every member, the row up to which it is prepared.
-    until: Vec<usize>,
+    next: u64,
+    /// For every member, the first row of its portion and the one behind it: whole numbers, as reals to be saved as a list.
+    portions: Vec<f64>,
     /// A portion, in multiples of the unit.
-    portion: Vec<f64>,
+    room: Vec<f64>,
 }
 
 /// Dense rows, one after the other.
@@ -35,49 +35,92 @@ impl Batch for Portion<'_> {
 }
 
 impl Ahead {
-    /// Takes in the first `most` rows of `coming`, of `features` each, for `members`: [`Ahead::hand_on`] shows them.
-    pub(super) fn start(&mut self, coming: &dyn Batch, most: usize, features: usize, members: usize) {
-        let len = coming.len().min(most);
-        self.features = features;
+    /// Takes in `coming`, of `features` each, for `members`: [`Ahead::hand_on`] shows them.
+    pub(super) fn start(&mut self, coming: &dyn Batch, features: usize, members: usize) {
         self.rows.clear();
-        self.rows.resize(len * features, 0.0);
+        self.rows.resize(coming.len() * features, 0.0);
         for (at, row) in self.rows.chunks_exact_mut(features).enumerate() {
             coming.features(at).add_to(1.0, row);
         }
         self.next = 0;
-        self.until.clear();
-        self.until.resize(members, 0);
+        self.portions.clear();
+        self.portions.resize(2 * members, 0.0);
+    }
+
+    /// Takes in the rows from place `at` on, for which others stood in, and shows them to members that were shown those.
+    pub(super) fn rest(
+        &mut self,
+        at: usize,
+        coming: &dyn Batch,
+        features: usize,
+        members: &mut [Option<Box<dyn Member>>],
+        scale: f64,
+    ) {
+        let rest = self.rows.chunks_exact_mut(features).skip(at).enumerate();
+        for (at, row) in rest.take(coming.len()) {
+            row.fill(0.0);
+            coming.features(at).add_to(1.0, row);
+        }
+        for (member, portion) in members.iter_mut().zip(self.portions.as_chunks::<2>().0) {
+            let [start, end] = portion.map(|place| place as usize);
+            let Some(member) = member.as_mut().filter(|_| at < end) else { continue };
+            let first = at.max(start);
+            self.room.clear();
+            self.room.extend(self.rows[first * features..end * features].iter().map(|value| scale * value));
+            member.prepare_rest(first - start, &Portion { features, rows: &self.room });
+        }
     }
 
     /// Forgets what was announced.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
+        self.portions.clear();
+        self.next = 0;
     }
 
     /// The row that was expected has been learnt.
     pub(super) fn advance(&mut self) {
-        self.next += 1;
+        self.next += u64::from(!self.rows.is_empty());
     }
 
     /// Nobody is prepared any more.
     pub(super) fn begin_anew(&mut self) {
-        self.until.fill(0);
+        self.portions.fill(0.0);
     }
 
     /// Shows members that have learnt their portion of rows the next one, times `scale`.
-    pub(super) fn hand_on(&mut self, members: &mut [Option<Box<dyn Member>>], scale: f64) {
-        let rest = &self.rows[self.rows.len().min(self.next * self.features)..];
-        for (member, until) in members.iter_mut().zip(&mut self.until) {
-            let Some(member) = member.as_mut().filter(|_| *until <= self.next && !rest.is_empty()) else {
-                continue;
-            };
-            let rows = &rest[..rest.len().min(member.lookahead() * self.features)];
+    pub(super) fn hand_on(&mut self, members: &mut [Option<Box<dyn Member>>], features: usize, scale: f64) {
+        let next = self.next as usize;
+        let rest = &self.rows[self.rows.len().min(next * features)..];
+        for (member, portion) in members.iter_mut().zip(self.portions.as_chunks_mut::<2>().0) {
+            let done = portion[1] <= next as f64 && !rest.is_empty();
+            let Some(member) = member.as_mut().filter(|_| done) else { continue };
+            let rows = &rest[..rest.len().min(member.lookahead() * features)];
             if !rows.is_empty() {
-                self.portion.clear();
-                self.portion.extend(rows.iter().map(|value| scale * value));
-                member.prepare(&Portion { features: self.features, rows: &self.portion });
+                self.room.clear();
+                self.room.extend(rows.iter().map(|value| scale * value));
+                member.prepare(&Portion { features, rows: &self.room });
             }
-            *until = self.next + rows.len() / self.features;
+            *portion = [next, next + rows.len() / features].map(|place| place as f64);
         }
+    }
+
+    /// What a run that was cut goes on with.
+    pub(super) fn tensors(&mut self) -> [Tensor<'_>; 3] {
+        [
+            Tensor::list("announced", &mut self.rows),
+            Tensor::count("announced_next", &mut self.next),
+            Tensor::list("announced_portions", &mut self.portions),
+        ]
+    }
+
+    /// False if the state is none, for rows of so many `features` and so many `members`.
+    pub(super) fn is_consistent(&self, features: usize, members: usize) -> bool {
+        let (portions, odd) = self.portions.as_chunks::<2>();
+        let end = (self.rows.len() / features) as f64;
+        self.rows.len().is_multiple_of(features)
+            && odd.is_empty()
+            && portions.len() <= members
+            && portions.iter().all(|[start, behind]| (0.0..=*behind).contains(start) && *behind <= end)
     }
 }

@@ -149,6 +149,16 @@ impl Family {
         self.ahead = vec![0.0; self.state.lookahead() * self.room()];
     }
 
+    /// Writes as many of the expanded rows to `ahead` as can be prepared. Returns how many numbers these are.
+    fn expand(&mut self, coming: &dyn Batch) -> usize {
+        let wide = self.room();
+        let len = coming.len().min(self.state.lookahead());
+        for (at, row) in self.ahead.chunks_exact_mut(wide).take(len).enumerate() {
+            self.expansion.apply(coming.features(at), row);
+        }
+        len * wide
+    }
+
     /// Writes the expanded row and the state's by-products of it to the head of `scratch`, and returns where these come from.
     fn project(&self, x: Features<'_>, scratch: &mut [f64]) -> Option<PreparedRow> {
         let (row, rest) = scratch.split_at_mut(self.room());
@@ -330,16 +340,19 @@ impl Member for Family {
     }
 
     fn prepare(&mut self, coming: &dyn Batch) {
-        let wide = self.room();
-        if wide == 0 {
-            self.state.prepare(coming);
-            return;
+        if self.room() == 0 {
+            return self.state.prepare(coming);
         }
-        let len = coming.len().min(self.state.lookahead());
-        for (at, row) in self.ahead.chunks_exact_mut(wide).take(len).enumerate() {
-            self.expansion.apply(coming.features(at), row);
+        let len = self.expand(coming);
+        self.state.prepare(&Expanded { rows: &self.ahead[..len], features: self.room() });
+    }
+
+    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        if self.room() == 0 {
+            return self.state.prepare_rest(at, coming);
         }
-        self.state.prepare(&Expanded { rows: &self.ahead[..len * wide], features: wide });
+        let len = self.expand(coming);
+        self.state.prepare_rest(at, &Expanded { rows: &self.ahead[..len], features: self.room() });
     }
 
     fn set_workers(&mut self, workers: &Workers) {
@@ -379,7 +392,7 @@ impl State for Family {
     }
 
     fn restored(&mut self) -> bool {
-        self.state.is_consistent()
+        self.state.restored()
     }
 }
 

@@ -38,6 +38,9 @@ pub(super) trait Member: State + Send + Sync {
     /// See [`OnlineLearner::prepare`].
     fn prepare(&mut self, _: &dyn Batch) {}
 
+    /// See [`OnlineLearner::prepare_rest`].
+    fn prepare_rest(&mut self, _at: usize, _: &dyn Batch) {}
+
     /// See [`OnlineLearner::set_workers`].
     fn set_workers(&mut self, _: &Workers) {}
 
@@ -84,6 +87,10 @@ impl Member for Learner {
 
     fn prepare(&mut self, coming: &dyn Batch) {
         self.0.prepare(coming);
+    }
+
+    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        self.0.prepare_rest(at, coming);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

@@ -381,6 +381,10 @@ impl OnlineLearner for Auto {
         self.roster.prepare(coming);
     }
 
+    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        self.roster.prepare_rest(at, coming);
+    }
+
     fn set_workers(&mut self, workers: Workers) {
         self.roster.set_workers(workers);
     }

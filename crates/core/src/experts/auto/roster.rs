@@ -204,7 +204,7 @@ impl Roster {
             self.begin_anew();
         }
         self.unit.settle();
-        self.ahead.hand_on(&mut self.members, self.unit.scale());
+        self.ahead.hand_on(&mut self.members, self.problem.features, self.unit.scale());
     }
 
     /// Makes the members to which the unit matters anew, and lets them learn the rows so far.
@@ -315,11 +315,14 @@ impl Roster {
     }
 
     pub(super) fn prepare(&mut self, coming: &dyn Batch) {
-        let most = self.lookahead();
-        if most > 0 {
-            self.ahead.start(coming, most, self.problem.features, self.members.len());
-            self.ahead.hand_on(&mut self.members, self.unit.scale());
+        if self.lookahead() > 0 {
+            self.ahead.start(coming, self.problem.features, self.members.len());
+            self.ahead.hand_on(&mut self.members, self.problem.features, self.unit.scale());
         }
+    }
+
+    pub(super) fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
+        self.ahead.rest(at, coming, self.problem.features, &mut self.members, self.unit.scale());
     }
 
     /// Members grow; trees begin anew. With `limits`, who has become too expensive for them is dropped before it grows, and
@@ -389,6 +392,7 @@ impl Roster {
         }
         tensors.extend(self.base.tensors().into_iter().map(|tensor| tensor.within("base")));
         tensors.extend(self.unit.tensors());
+        tensors.extend(self.ahead.tensors());
         tensors.push(Tensor::count("joined", &mut self.joined));
         tensors.push(Tensor::count("seed", &mut self.seed));
         tensors
@@ -398,6 +402,7 @@ impl Roster {
         self.members.iter_mut().flatten().all(|member| member.restored())
             && self.base.restored()
             && self.unit.is_consistent()
+            && self.ahead.is_consistent(self.problem.features, self.members.len())
     }
 }
 

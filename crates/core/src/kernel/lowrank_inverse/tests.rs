@@ -195,7 +195,7 @@ fn flushes_and_look_ahead_are_not_idle() {
         assert_eq!(both.engine.used as usize, 2 * (at + 1));
     }
     both.learn(&coming[0], &[0.5, 0.0, 0.1, 0.4]);
-    assert_eq!((both.engine.used, both.engine.ahead.len), (2, 0), "the fifth round flushes four");
+    assert_eq!((both.engine.used, both.engine.ahead.rows.len()), (2, 0), "the fifth round flushes four");
     // A batch that is too short is not worth a flush.
     both.engine.prepare(&&rows[..1]);
     assert_eq!(both.engine.used, 2);
