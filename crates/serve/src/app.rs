@@ -47,10 +47,7 @@ impl App {
         if self.keys.is_empty() {
             return Ok(());
         }
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let bearer = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
-        let key = bearer.or_else(|| text("ocp-apim-subscription-key")).or_else(|| text("api-key"));
-        self.keys.check(key.map(str::trim), right, model)
+        self.keys.check(key_of(headers), right, model)
     }
 
     /// Counts a request of `client`.
@@ -108,6 +105,13 @@ impl App {
     pub(crate) async fn json<T: DeserializeOwned>(&self, body: Body) -> Result<T, Refusal> {
         parsed(&self.bytes(body).await?)
     }
+}
+
+/// The key that a request shows.
+pub(crate) fn key_of(headers: &HeaderMap) -> Option<&str> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
+    bearer.or_else(|| text("ocp-apim-subscription-key")).or_else(|| text("api-key")).map(str::trim)
 }
 
 /// JSON from outside.

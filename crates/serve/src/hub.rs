@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::model::engine::Engine;
+use crate::model::follower::follow;
 use crate::model::spec::{Spec, shown};
-use crate::model::writer::Handle;
+use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::safety::names;
@@ -66,7 +67,20 @@ impl Hub {
             };
             models.insert(name, place);
         }
-        Ok(Self { folder, limits: limits.clone(), models: RwLock::new(models) })
+        let hub = Self { folder, limits: limits.clone(), models: RwLock::new(models) };
+        for (_, place) in hub.list() {
+            if let Place::Running(handle) = place {
+                hub.follow(&handle).map_err(|refusal| refusal.detail)?;
+            }
+        }
+        Ok(hub)
+    }
+
+    /// Lets a shadow follow its model.
+    fn follow(&self, handle: &Arc<Handle>) -> Result<(), Refusal> {
+        let Some(live) = handle.spec().shadow_of else { return Ok(()) };
+        let followed = follow(Arc::clone(handle), self.folder.join(live));
+        followed.map_err(|error| Refusal::failed(format!("there is no thread for a shadow: {error}")))
     }
 
     /// The model called `name`.
@@ -93,7 +107,21 @@ impl Hub {
     /// # Errors
     /// 409 if there is one of this name.
     pub(crate) fn create(&self, name: &str, spec: Spec) -> Result<Arc<Handle>, Refusal> {
-        self.create_with(name, || Engine::new(spec, &self.limits))
+        let live = spec.shadow_of.as_deref().map(|live| self.get(live)).transpose()?;
+        self.create_with(name, || {
+            let engine = Engine::new(spec, &self.limits)?;
+            match live {
+                Some(live) if live.kind != engine.kind => {
+                    let what = format!("{} takes other rows than {}", engine.learner_name(), live.name);
+                    Err(Refusal::invalid("learner", what))
+                }
+                Some(live) if live.spec().shadow_of.is_some() => {
+                    let what = format!("the model {} is a shadow itself", live.name);
+                    Err(Refusal::invalid("shadow_of", what))
+                }
+                _ => Ok(engine),
+            }
+        })
     }
 
     /// The same with what `make` makes.
@@ -117,7 +145,9 @@ impl Hub {
         let made = make().and_then(|engine| {
             let store = Store::create(&self.folder.join(name), &engine).map_err(Refusal::failed)?;
             let handle = Handle::start(name, store, engine, &self.limits).map_err(Refusal::failed)?;
-            Ok(Arc::new(handle))
+            let handle = Arc::new(handle);
+            self.follow(&handle)?;
+            Ok(handle)
         });
         let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
         match &made {
@@ -133,6 +163,11 @@ impl Hub {
     /// 404 if there is none.
     pub(crate) fn delete(&self, name: &str) -> Result<(), Refusal> {
         names::check(name)?;
+        let shadows = |place: Place| matches!(place, Place::Running(one) if one.spec().shadow_of.as_deref() == Some(name));
+        if let Some((shadow, _)) = self.list().into_iter().find(|(_, place)| shadows(place.clone())) {
+            let what = format!("the model {shadow} is a shadow of {name}; delete it first");
+            return Err(Refusal::conflict(what));
+        }
         let place = {
             let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
             match models.get(name) {

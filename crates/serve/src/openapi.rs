@@ -30,6 +30,7 @@ use crate::app::App;
         crate::api::models::versions,
         crate::api::models::save,
         crate::api::models::roll_back,
+        crate::api::models::promote,
         crate::api::models::copy,
         crate::api::models::evaluate,
         crate::api::models::back_up,

@@ -93,10 +93,14 @@ class Client:
         labels: Sequence[str] | None = None,
         params: Mapping[str, Any] | None = None,
         service: Mapping[str, Any] | None = None,
+        shadow_of: str | None = None,
     ) -> Model:
-        """Makes a model. Where there is one that was made of the same, this is it."""
+        """Makes a model. Where there is one that was made of the same, this is it.
+
+        With ``shadow_of``, it learns beside that model from whatever happens to it, hears what that model hears, and can be promoted.
+        """
         body: dict[str, Any] = {"feedback": feedback}
-        given = {"learner": learner, "labels": labels, "params": params, "service": service}
+        given = {"learner": learner, "labels": labels, "params": params, "service": service, "shadow_of": shadow_of}
         body.update({key: value for key, value in given.items() if value is not None})
         model = Model(self, name)
         self._json("PUT", model.path, body)
@@ -142,9 +146,19 @@ class Model:
         found: dict[str, Any] = self._client._json("GET", self.path)
         return found
 
-    def predict(self, x: Features) -> Forecast:
-        """Forecasts a row."""
-        return Forecast(**self._post("predict", {"x": x}))
+    def predict(self, x: Features, *, id: str | None = None) -> Forecast:
+        """Forecasts a row; with an ``id`` the row is kept until its label comes (:meth:`label`)."""
+        body: dict[str, Any] = {"x": x}
+        if id is not None:
+            body["id"] = id
+        return Forecast(**self._post("predict", body))
+
+    def label(self, id: str, y: Any, *, weight: float | None = None) -> None:
+        """The label of a row that was forecast under this ``id``. The same once more is fine."""
+        body = {"id": id, "y": y}
+        if weight is not None:
+            body["weight"] = weight
+        self._post("learn", body)
 
     def learn(self, x: Features, y: Any, *, weight: float | None = None) -> Forecast:
         """Learns a row, and returns what was forecast before."""
@@ -220,6 +234,10 @@ class Model:
     def roll_back(self, version: int) -> None:
         """Goes on from a version."""
         self._post("rollback", {"version": version})
+
+    def promote(self, shadow: str) -> None:
+        """Goes on from its shadow of this name."""
+        self._post("promote", {"shadow": shadow})
 
     def copy(self, to: str) -> Model:
         """A copy that goes its own way."""

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::model::engine::{Chosen, Forecasted};
-use crate::model::event::{Decide, Offered};
+use crate::model::event::{Decide, Event, Offered};
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
 
@@ -16,6 +16,10 @@ pub struct PredictBody {
     /// Features by name: numbers, texts (categories), bools; objects within are columns by path. Or an array.
     #[schema(value_type = Object, example = json!({"age": 31, "hue": "red"}))]
     pub x: Value,
+    /// What the row is called whose label comes later: the service keeps it until then.
+    #[serde(default)]
+    #[schema(example = "row-17", min_length = 1, max_length = 256)]
+    pub id: Option<String>,
 }
 
 /// A row to learn from.
@@ -23,8 +27,12 @@ pub struct PredictBody {
 #[serde(deny_unknown_fields)]
 pub struct LearnBody {
     /// Features, as in predict.
-    #[schema(value_type = Object, example = json!({"age": 31, "hue": "red"}))]
-    pub x: Value,
+    #[schema(value_type = Option<Object>, example = json!({"age": 31, "hue": "red"}))]
+    pub x: Option<Value>,
+    /// Instead of features: the row that was forecast under this id.
+    #[serde(default)]
+    #[schema(example = json!(null), min_length = 1, max_length = 256)]
+    pub id: Option<String>,
     /// The label; a number for learners of numbers; probabilities of all labels for those that take them.
     #[schema(value_type = String, example = "cat")]
     pub y: Value,
@@ -87,6 +95,15 @@ pub struct RollbackBody {
     /// One of the model's versions.
     #[schema(example = 0)]
     pub version: u64,
+}
+
+/// A shadow that takes over.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PromoteBody {
+    /// The shadow.
+    #[schema(example = "another", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    pub shadow: String,
 }
 
 /// A copy that is wanted.
@@ -163,10 +180,7 @@ impl From<Chosen> for Decision {
 impl DecideBody {
     /// The decision that is asked for.
     pub(crate) fn decide(self) -> Result<Decide, Refusal> {
-        if let Some(id) = self.id.as_ref().filter(|id| id.is_empty() || id.len() > 256) {
-            let what = format!("the id has {} bytes; from 1 to 256 were needed", id.len());
-            return Err(Refusal::invalid("id", what));
-        }
+        check_id(self.id.as_deref())?;
         Ok(Decide {
             id: self.id.unwrap_or_default(),
             x: self.x,
@@ -175,6 +189,37 @@ impl DecideBody {
             slots: Vec::new(),
             deferred: self.deferred,
         })
+    }
+}
+
+fn check_id(id: Option<&str>) -> Result<(), Refusal> {
+    match id.filter(|id| id.is_empty() || id.len() > 256) {
+        None => Ok(()),
+        Some(id) => {
+            let what = format!("the id has {} bytes; from 1 to 256 were needed", id.len());
+            Err(Refusal::invalid("id", what))
+        }
+    }
+}
+
+impl LearnBody {
+    /// The event that is asked for.
+    pub(crate) fn event(self) -> Result<Event, Refusal> {
+        let Self { x, id, y, weight } = self;
+        check_id(id.as_deref())?;
+        match (x, id) {
+            (Some(x), None) => Ok(Event::Learn { x, y, weight }),
+            (None, Some(id)) => Ok(Event::Label { id, y, weight }),
+            _ => Err(Refusal::invalid("x", "one of x and id was needed: a row, or one that was forecast before")),
+        }
+    }
+}
+
+impl PredictBody {
+    /// The event that is asked for, if the row is to be kept.
+    pub(crate) fn event(&self) -> Result<Option<Event>, Refusal> {
+        check_id(self.id.as_deref())?;
+        Ok(self.id.as_ref().map(|id| Event::Ask { id: id.clone(), x: self.x.clone() }))
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/v1/models/{name}/model", get(models::export).put(models::import))
         .route("/v1/models/{name}/versions", get(models::versions).post(models::save))
         .route("/v1/models/{name}/rollback", post(models::roll_back))
+        .route("/v1/models/{name}/promote", post(models::promote))
         .route("/v1/models/{name}/copy", post(models::copy))
         .route("/v1/models/{name}/evaluate", post(models::evaluate))
         .route("/v1/backup", post(models::back_up))

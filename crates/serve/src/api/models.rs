@@ -16,15 +16,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::bodies::{BackupBody, CopyBody, EvaluateBody, RollbackBody};
+use super::bodies::{BackupBody, CopyBody, EvaluateBody, PromoteBody, RollbackBody};
 use super::problem::Problem;
 use super::streams::streamed;
 use crate::app::{App, json as answered};
 use crate::hub::Place;
-use crate::model::engine::Engine;
+use crate::model::engine::{Engine, Keep};
 use crate::model::evaluation::Simple;
 use crate::model::spec::{Feedback, Service, Spec, shown};
-use crate::model::writer::{Handle, Restored, described};
+use crate::model::handle::{Handle, Restored, described};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::store;
@@ -87,6 +87,17 @@ pub(crate) async fn create(
     let bytes = app.bytes(body).await?;
     let spec: Spec =
         if bytes.trim_ascii().is_empty() { Spec::default() } else { crate::app::parsed(&bytes)? };
+    let spec = match &spec.shadow_of {
+        None => spec,
+        Some(live) => {
+            app.allow(&headers, Right::Read, Some(live))?;
+            let live = app.hub.get(live).map_err(|refusal| Refusal {
+                field: Some("shadow_of".to_owned()),
+                ..refusal
+            })?;
+            spec.shadowing(&live.spec())
+        }
+    };
     if let Ok(handle) = app.hub.get(&name) {
         let old = handle.spec();
         let wanted = Spec { service: old.service.clone(), ..spec.clone() };
@@ -152,6 +163,7 @@ pub(crate) async fn log(
 ) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
     let handle = app.hub.get(&name)?;
+    its_own(&handle, "its log is that of this model")?;
     let (sender, pieces) = mpsc::channel::<Bytes>(16);
     tokio::task::spawn_blocking(move || {
         let take = &mut |piece: Vec<u8>| sender.blocking_send(piece.into()).is_ok();
@@ -160,6 +172,17 @@ pub(crate) async fn log(
         }
     });
     Ok(streamed(pieces, "application/x-ndjson"))
+}
+
+/// Refuses what only a model that is no shadow can do.
+fn its_own(handle: &Handle, instead: &str) -> Result<(), Refusal> {
+    match handle.spec().shadow_of {
+        None => Ok(()),
+        Some(live) => {
+            let what = format!("the model {} is a shadow of {live}: {instead}", handle.name);
+            Err(Refusal::conflict(what))
+        }
+    }
 }
 
 /// DELETE …/log.
@@ -217,7 +240,7 @@ pub(crate) fn file(archive: &Archive) -> Answered {
 
 /// The model as it was in one of its versions.
 fn at_version(handle: &Handle, version: u64, limits: &crate::Limits) -> Result<Engine, Refusal> {
-    let known = store::snapshots(&handle.folder).map_err(Refusal::failed)?;
+    let known = store::versions(&handle.folder).map_err(Refusal::failed)?;
     if !known.contains(&version) {
         let what = format!("there is no version {version}; there are {known:?}");
         return Err(Refusal { field: Some("version".to_owned()), ..Refusal::unknown(what) });
@@ -265,11 +288,12 @@ pub(crate) async fn put_model(
     })
     .await?;
     if let Some(handle) = there {
+        its_own(&handle, "it goes where that model goes; copy it first")?;
         if engine.kind != handle.kind {
             let what = "the file's model takes other rows than the model that it would replace; make a new one of it";
             return Err(Refusal::invalid("body", what));
         }
-        handle.restore(Restored { engine, keep_waiting: true }).await?;
+        handle.restore(Restored { engine, keep: Keep::Waiting }).await?;
         return Ok((StatusCode::OK, handle));
     }
     let (app, name) = (Arc::clone(app), name.to_owned());
@@ -289,7 +313,7 @@ pub(crate) async fn versions(
 ) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
     let handle = app.hub.get(&name)?;
-    let versions = store::snapshots(&handle.folder).map_err(Refusal::failed)?;
+    let versions = store::versions(&handle.folder).map_err(Refusal::failed)?;
     Ok(answered(StatusCode::OK, &json!({"versions": versions})))
 }
 
@@ -322,10 +346,50 @@ pub(crate) async fn roll_back(
 ) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
     let handle = app.hub.get(&name)?;
+    its_own(&handle, "it goes where that model goes; copy it first")?;
     let RollbackBody { version } = app.json(body).await?;
     let (from, limits) = (Arc::clone(&handle), handle.limits.clone());
     let engine = aside(move || at_version(&from, version, &limits)).await?;
-    let version = handle.restore(Restored { engine, keep_waiting: true }).await?;
+    let version = handle.restore(Restored { engine, keep: Keep::Waiting }).await?;
+    Ok(answered(StatusCode::OK, &json!({"version": version})))
+}
+
+/// POST …/promote.
+#[utoipa::path(post, path = "/v1/models/{name}/promote", tag = "models", operation_id = "promote",
+    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    request_body = PromoteBody,
+    responses((status = 200, description = "It goes on from its shadow; the shadow stays"),
+        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+pub(crate) async fn promote(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    app.allow(&headers, Right::Admin, Some(&name))?;
+    let handle = app.hub.get(&name)?;
+    let PromoteBody { shadow } = app.json(body).await?;
+    app.allow(&headers, Right::Read, Some(&shadow))?;
+    let of = app.hub.get(&shadow)?;
+    if of.spec().shadow_of.as_deref() != Some(&name) {
+        return Err(Refusal::invalid("shadow", format!("the model {shadow} is no shadow of {name}")));
+    }
+    // It should know of all that has been answered; what comes meanwhile, it hears of under its new name.
+    let until = handle.committed();
+    for _ in 0..200 {
+        if of.followed() >= until {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    if of.followed() < until {
+        let what = format!("{shadow} knows of {} events, and {name} of {until}", of.followed());
+        return Err(Refusal::busy(what));
+    }
+    let (archive, limits) = (of.snapshot().await?, handle.limits.clone());
+    let failed = |error: noregret::model::ModelError| Refusal::failed(error.to_string());
+    let engine = aside(move || Engine::from_snapshot(&archive, &limits).map_err(failed)).await?;
+    let version = handle.restore(Restored { engine, keep: Keep::Scores }).await?;
     Ok(answered(StatusCode::OK, &json!({"version": version})))
 }
 
@@ -391,6 +455,7 @@ pub(crate) async fn evaluate(
 
 /// Checks that the decisions of a model can be evaluated.
 fn may_evaluate(handle: &Handle, confidence: f64) -> Result<(), Refusal> {
+    its_own(handle, "its own numbers say what it would have earned there")?;
     if handle.spec().feedback == Feedback::Full {
         return Err(Refusal::conflict("the model decides nothing; its scores say how well it does"));
     }

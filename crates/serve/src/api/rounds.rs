@@ -10,7 +10,7 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::bodies::{ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, PredictBody};
-use super::streams::{self, Line};
+use super::streams::{self, Wanted};
 use crate::app::{App, is_lines, json as answered};
 use crate::model::engine::Answer;
 use crate::model::event::Event;
@@ -58,17 +58,25 @@ pub(crate) async fn predict(
     let bytes = app.bytes(body).await?;
     if is_lines(&headers) {
         let reader = handle.look().await?;
-        return Ok(streams::answered(bytes, move |line| {
-            Line::Now(
-                crate::app::parsed::<PredictBody>(line)
-                    .and_then(|body| reader.predict(&body.x).map(|at| shown(Answer::Forecast(at)))),
-            )
+        let may_keep = app.allow(&headers, Right::Write, Some(&name));
+        return Ok(streams::acted(handle, bytes, move |line| {
+            let body: PredictBody = crate::app::parsed(line)?;
+            match body.event()? {
+                Some(event) => may_keep.clone().map(|()| Wanted::Event(event)),
+                None => reader.predict(&body.x).map(|at| Wanted::Now(shown(Answer::Forecast(at)))),
+            }
         }));
     }
     let done = async {
         let body: PredictBody = crate::app::parsed(&bytes)?;
-        let reader = handle.look().await?;
-        reader.predict(&body.x)
+        let Some(event) = body.event()? else {
+            return handle.look().await?.predict(&body.x);
+        };
+        app.allow(&headers, Right::Write, Some(&name))?;
+        match handle.act(event).await? {
+            Answer::Forecast(at) => Ok(at),
+            _ => Err(Refusal::failed("the model forecast nothing")),
+        }
     }
     .await;
     timed("predict", &name, begun, done.is_ok());
@@ -89,7 +97,7 @@ async fn act(
     let begun = Instant::now();
     let bytes = app.bytes(body).await?;
     if is_lines(headers) {
-        return Ok(streams::acted(handle, bytes, event));
+        return Ok(streams::acted(handle, bytes, move |line| event(line).map(Wanted::Event)));
     }
     let done = match event(&bytes) {
         Ok(event) => handle.act(event).await,
@@ -112,8 +120,7 @@ pub(crate) async fn learn(
     body: Body,
 ) -> Answered {
     act(&app, &name, "learn", &headers, body, |bytes| {
-        let LearnBody { x, y, weight } = crate::app::parsed(bytes)?;
-        Ok(Event::Learn { x, y, weight })
+        crate::app::parsed::<LearnBody>(bytes)?.event()
     })
     .await
 }

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::model::engine::Answer;
 use crate::model::event::Event;
-use crate::model::writer::Handle;
+use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 
 /// The answer to a line.
@@ -81,30 +81,26 @@ pub(super) fn streamed(mut pieces: mpsc::Receiver<Bytes>, kind: &'static str) ->
     response
 }
 
-/// Answers every line by itself.
-pub(super) fn answered(bytes: Bytes, answer: impl Fn(&[u8]) -> Line + Send + 'static) -> Response {
-    let (sender, answers) = mpsc::channel(AHEAD);
-    tokio::task::spawn_blocking(move || {
-        for line in lines(&bytes) {
-            if sender.blocking_send(answer(&line)).is_err() {
-                return;
-            }
-        }
-    });
-    response(answers)
+/// What a line asks for.
+pub(super) enum Wanted {
+    /// An answer that is there.
+    Now(Value),
+    /// An event.
+    Event(Event),
 }
 
-/// Does every line's event, in their order; many become durable together.
+/// Does what every line asks for, in their order; many events become durable together.
 pub(super) fn acted(
     handle: Arc<Handle>,
     bytes: Bytes,
-    event: impl Fn(&[u8]) -> Result<Event, Refusal> + Send + Sync + 'static,
+    wanted: impl Fn(&[u8]) -> Result<Wanted, Refusal> + Send + Sync + 'static,
 ) -> Response {
     let (sender, answers) = mpsc::channel(AHEAD);
     tokio::spawn(async move {
         for line in lines(&bytes) {
-            let answer = match event(&line) {
-                Ok(event) => match handle.enqueue(event).await {
+            let answer = match wanted(&line) {
+                Ok(Wanted::Now(value)) => Line::Now(Ok(value)),
+                Ok(Wanted::Event(event)) => match handle.enqueue(event).await {
                     Ok(answer) => Line::Later(answer),
                     Err(refusal) => Line::Now(Err(refusal)),
                 },

@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use noregret::prediction::Decision;
+
 use super::spec::Service;
 
 /// An event.
@@ -19,6 +21,32 @@ pub enum Event {
         /// The importance weight.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weight: Option<f64>,
+    },
+    /// A row is forecast whose label comes later.
+    Ask {
+        /// What the row is called.
+        id: String,
+        /// The features.
+        x: Value,
+    },
+    /// The label of a row that was forecast before.
+    Label {
+        /// The row.
+        id: String,
+        /// The label, as in [`Event::Learn`].
+        y: Value,
+        /// The importance weight.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weight: Option<f64>,
+    },
+    /// What happened to the model that this one shadows.
+    Followed {
+        /// As which event of that model.
+        seq: u64,
+        /// The event.
+        of: Box<Event>,
+        /// What it came to.
+        outcome: Box<Outcome>,
     },
     /// A label is decided on, or one for each slot.
     Decide(Decide),
@@ -99,12 +127,38 @@ pub struct Slot {
     pub baseline: Option<String>,
 }
 
+/// What the log keeps of an event beside the event: what it must come to when it is done again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What was heard of decisions, in order: a reward, or that nothing ever will be. Before the decisions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heard: Vec<(String, Option<f64>)>,
+    /// The decisions that were taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<Decision>,
+    /// Whether the learner did not choose their labels.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub imposed: bool,
+}
+
 impl Event {
     /// The decision that it is about, if it is about one.
     pub(crate) fn id(&self) -> Option<&str> {
         match self {
             Self::Decide(decide) => Some(&decide.id),
-            Self::Feedback { id, .. } | Self::Activate { id } => Some(id),
+            Self::Feedback { id, .. }
+            | Self::Activate { id }
+            | Self::Ask { id, .. }
+            | Self::Label { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The id that it gives to what it begins, if it begins something.
+    pub(crate) fn new_id(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Decide(decide) => Some(&mut decide.id),
+            Self::Ask { id, .. } => Some(id),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! The log of a model in the words of the command line: a decision log, which `noregret replay` and `noregret evaluate` read, or
 //! rows with labels, which `noregret run` reads.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use noregret::Label;
@@ -14,8 +15,8 @@ use noregret_stream::encode::examples::Raw;
 use noregret_stream::encode::labels::Labels;
 use serde_json::json;
 
-use super::engine::{Engine, Outcome};
-use super::event::{Decide, Event};
+use super::engine::Engine;
+use super::event::{Decide, Event, Outcome};
 use super::rows;
 use super::spec::{Feedback, RowKind};
 use crate::safety::limits::Limits;
@@ -94,6 +95,8 @@ struct Lines {
     writer: Option<LogWriter<Vec<u8>>>,
     plain: Vec<u8>,
     row: Row,
+    /// Rows whose label comes later.
+    asked: HashMap<String, serde_json::Value>,
 }
 
 impl Lines {
@@ -106,7 +109,7 @@ impl Lines {
             let writer = LogWriter::go_on(Vec::new(), &header.labels, &header.schema.columns);
             (header.schema.columns, header.labels, Some(writer))
         };
-        Ok(Self { kind, columns, labels, writer, plain: header.as_bytes().to_vec(), row: Row::new() })
+        Ok(Self { kind, columns, labels, writer, plain: header.as_bytes().to_vec(), row: Row::new(), asked: HashMap::new() })
     }
 
     fn drain(&mut self, out: &mut Vec<u8>) {
@@ -117,14 +120,27 @@ impl Lines {
     }
 
     fn write(&mut self, event: &Event, outcome: &Outcome, limits: &Limits) -> Result<(), String> {
-        if let Event::Learn { x, y, weight } = event {
+        let learnt = match event {
+            Event::Learn { x, y, weight } => Some((Some(x.clone()), y, weight)),
+            Event::Label { id, y, weight } => Some((self.asked.remove(id), y, weight)),
+            Event::Ask { id, x } => {
+                self.asked.insert(id.clone(), x.clone());
+                None
+            }
+            Event::Expire { ids } => {
+                ids.iter().for_each(|id| drop(self.asked.remove(id)));
+                None
+            }
+            _ => None,
+        };
+        // A row that was forecast before the log begins is not in it.
+        if let Some((Some(x), y, weight)) = learnt {
             let mut line = json!({"x": x, "y": y});
             if let Some(weight) = weight {
                 line["weight"] = (*weight).into();
             }
             self.plain.extend_from_slice(line.to_string().as_bytes());
             self.plain.push(b'\n');
-            return Ok(());
         }
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let failed = |error: std::io::Error| error.to_string();

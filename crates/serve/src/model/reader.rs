@@ -8,7 +8,8 @@ use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::bandit::Play;
 use serde_json::Value;
 
-use super::engine::{Engine, Forecasted, forecasted};
+use super::engine::{Engine, Forecasted};
+use super::learn::forecasted;
 use super::rows;
 use super::spec::RowKind;
 use crate::refusal::Refusal;

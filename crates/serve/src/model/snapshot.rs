@@ -9,7 +9,10 @@ use noregret_stream::save::Saved;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::engine::{Engine, Standing, WINDOW, Waits};
+use super::answers::Waits;
+use super::engine::Engine;
+use super::learn::Asked;
+use super::standing::{Standing, WINDOW};
 use super::spec::{Feedback, RowKind, Spec};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -25,6 +28,8 @@ struct Kept {
     floor: f64,
     seed: u64,
     waiting: Vec<(String, Waits)>,
+    #[serde(default)]
+    asked: Vec<(String, Asked)>,
     standing: Standing,
 }
 
@@ -62,6 +67,7 @@ impl Engine {
             floor: self.play.floor,
             seed: self.seed,
             waiting: self.waiting.iter().map(|(id, waits)| (id.to_owned(), waits.clone())).collect(),
+            asked: self.asked.iter().map(|(id, asked)| (id.to_owned(), asked.clone())).collect(),
             standing: self.standing.clone(),
         };
         let mut bytes = serde_json::to_vec(&kept).expect("plain data");
@@ -95,11 +101,17 @@ impl Engine {
         if let Some(generator) = &saved.generator {
             play.generator = generator.clone();
         }
+        let mut asked = Pending::new(limits.waiting);
+        for (id, row) in kept.asked {
+            asked.insert(&id, row).map_err(|error| damaged(error.to_string()))?;
+        }
         let Kept { spec, kind, seed, standing, .. } = kept;
         if standing.last.len() > WINDOW {
             return Err(damaged("its window is too long".to_owned()));
         }
-        Ok(Self::of(spec, kind, saved, play, seed, waiting, standing, limits))
+        let mut engine = Self::of(spec, kind, saved, play, seed, waiting, standing, limits);
+        engine.asked = asked;
+        Ok(engine)
     }
 
     /// A model made of a model file of the command line, as it is in `spec` otherwise.
@@ -146,6 +158,7 @@ impl Engine {
                 Value::Object(map) => map,
                 _ => serde_json::Map::new(),
             },
+            shadow_of: None,
             service,
         };
         let mut play = Play::new(0);
@@ -185,6 +198,17 @@ impl Engine {
         about["scores"] = match self.spec.feedback {
             Feedback::Full => json!({
                 "all": standing.score.rates(), "last": standing.score.window_rates(),
+                "waiting": self.asked.len(), "expired": standing.expired,
+            }),
+            Feedback::Bandit if self.spec.shadow_of.is_some() => json!({
+                "decisions": standing.decisions,
+                "answered": standing.answered,
+                "waiting": self.waiting.len(),
+                "exploration": mean(standing.explored, standing.decisions),
+                "live_reward": mean(standing.reward, standing.answered),
+                "instead": standing.instead.estimate().map(|(value, error)| json!({
+                    "value": value, "standard_error": error, "rounds": standing.instead.rounds,
+                })),
             }),
             Feedback::Bandit => json!({
                 "decisions": standing.decisions,
@@ -198,6 +222,10 @@ impl Engine {
                 "agreement_with_baseline": mean(standing.agreed as f64, standing.compared),
             }),
         };
+        if let Some(live) = &self.spec.shadow_of {
+            about["shadow_of"] = live.as_str().into();
+            about["followed"] = standing.followed.into();
+        }
         about
     }
 }

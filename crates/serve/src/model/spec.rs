@@ -64,6 +64,10 @@ pub struct Service {
     /// What a decision has earned that was not answered in time, from 0 to 1. Without it, nothing is learnt from such decisions.
     #[schema(example = 0.0, minimum = 0.0, maximum = 1.0)]
     pub default_reward: Option<f64>,
+    /// For how many days the log is kept; from then on it begins later. Without it, the log is kept whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 30.0, minimum = 0.00001, maximum = 36_500.0)]
+    pub retain_days: Option<f64>,
     /// What several rewards of one decision make.
     pub aggregation: Aggregation,
     /// Who chooses the label that is played.
@@ -89,6 +93,10 @@ impl Service {
             let what = format!("default_reward is {reward}; a number from 0 to 1 was needed");
             return Err(Refusal::invalid("default_reward", what));
         }
+        if let Some(days) = self.retain_days.filter(|days| !(0.00001..=36_500.0).contains(days)) {
+            let what = format!("retain_days is {days}; a number from 0.00001 to 36500 was needed");
+            return Err(Refusal::invalid("retain_days", what));
+        }
         if self.aggregation == Aggregation::Sum && self.wait_seconds.is_none() {
             let what = "sums are learnt when the waiting time is over, and there is none";
             return Err(Refusal::invalid("wait_seconds", what));
@@ -113,6 +121,12 @@ pub struct Spec {
     /// `scale` (none, unit, maxabs, standard), `width` (columns that describe a label on offer), `floor` (least probability).
     #[schema(value_type = Object, example = json!({"seed": 1}))]
     pub params: Map<String, Value>,
+    /// Another model of the service, of which this is a shadow: it learns from whatever happens to that model, all of its log
+    /// first, is asked for forecasts only, and can be promoted into its place. `feedback`, `labels` and `service` are that
+    /// model's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = json!(null), pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    pub shadow_of: Option<String>,
     /// How answers count.
     pub service: Service,
 }

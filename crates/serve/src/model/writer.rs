@@ -1,284 +1,55 @@
 //! The thread that owns a model: it takes what waits in its queue, does it, writes all of it to the log at once, and only then
 //! answers. So an answer means that its event is durable, and one write to the disk serves many requests.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-use noregret::model::Archive;
-use serde_json::Value;
-use tokio::sync::oneshot;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::engine::{Answer, Engine};
-use super::event::Event;
+use super::event::{Event, Outcome};
+use super::handle::{Command, Reply, Restored, Shared, now};
 use super::reader::Reader;
-use super::spec::{RowKind, Service, Spec, shown};
+use super::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
-
-/// What a model is asked to do.
-enum Command {
-    /// An event.
-    Do(Event, Reply<Answer>),
-    /// A copy to look at, no older than what was answered before.
-    Look(Reply<Arc<Reader>>),
-    /// A snapshot, now; its moment.
-    Save(Reply<u64>),
-    /// To go on from a snapshot or from another model.
-    Restore(Box<Restored>, Reply<u64>),
-    /// To forget the log.
-    Forget(Reply<()>),
-    /// The model file.
-    Export(Reply<Archive>),
-    /// To end when everything before is done.
-    Stop,
-}
-
-/// What a model goes on from.
-pub(crate) struct Restored {
-    pub(crate) engine: Engine,
-    /// Whether decisions that wait are those of the present, not those of the snapshot.
-    pub(crate) keep_waiting: bool,
-}
-
-type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
 /// At most so many events are written at once.
 const GROUP: usize = 512;
 /// How often waiting times are looked at where nobody asks for anything.
 const TICK: Duration = Duration::from_millis(250);
+/// How long a model that stands still waits before it is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
 
-/// A running model, as requests see it.
-pub(crate) struct Handle {
-    pub(crate) name: String,
-    pub(crate) kind: RowKind,
-    pub(crate) folder: PathBuf,
-    pub(crate) limits: Limits,
-    queue: SyncSender<Command>,
-    shared: Arc<Shared>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// What the thread and the requests share.
-struct Shared {
-    /// The newest copy.
-    reader: RwLock<Arc<Reader>>,
-    /// The newest event that is durable.
-    committed: AtomicU64,
-    /// Commands that wait.
-    waiting: AtomicU64,
-    /// When the copy was made, and what that took, in microseconds since the start.
-    copied: AtomicU64,
-    took: AtomicU64,
-    started: Instant,
-    spec: RwLock<Spec>,
-    /// Why the model stands still.
-    failed: RwLock<Option<String>>,
-    saving: AtomicBool,
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
-}
-
-impl Handle {
-    /// Puts the model to work on a thread of its own.
-    pub(crate) fn start(name: &str, store: Store, engine: Engine, limits: &Limits) -> Result<Self, String> {
-        let (queue, commands) = sync_channel(limits.queue);
-        let seq = engine.standing.seq;
-        let shared = Arc::new(Shared {
-            reader: RwLock::new(Arc::new(engine.reader())),
-            committed: AtomicU64::new(seq),
-            waiting: AtomicU64::new(0),
-            copied: AtomicU64::new(0),
-            took: AtomicU64::new(0),
-            started: Instant::now(),
-            spec: RwLock::new(engine.spec.clone()),
-            failed: RwLock::new(None),
-            saving: AtomicBool::new(false),
-        });
-        let (kind, folder) = (engine.kind, store.folder().to_owned());
-        let saved = store.snapshots()?.last().copied().unwrap_or(0);
-        let writer = Writer {
-            name: name.to_owned(),
-            engine,
-            store,
-            limits: limits.clone(),
-            shared: Arc::clone(&shared),
-            saved,
-        };
-        let thread = std::thread::Builder::new()
-            .name(format!("model {name}"))
-            .spawn(move || writer.run(&commands))
-            .map_err(|error| format!("a thread for {name} cannot be started: {error}"))?;
-        Ok(Self {
-            name: name.to_owned(),
-            kind,
-            folder,
-            limits: limits.clone(),
-            queue,
-            shared,
-            thread: Mutex::new(Some(thread)),
-        })
-    }
-
-    fn send(&self, command: Command) -> Result<(), Refusal> {
-        if let Some(what) = &*self.shared.failed.read().unwrap_or_else(PoisonError::into_inner) {
-            return Err(Refusal::failed(format!("the model {} stands still: {what}", self.name)));
-        }
-        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
-        self.queue.try_send(command).map_err(|error| {
-            self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
-            match error {
-                TrySendError::Full(_) => {
-                    let what = format!(
-                        "{} requests wait for the model {}, which is the limit",
-                        self.limits.queue, self.name
-                    );
-                    Refusal::busy(what)
-                }
-                TrySendError::Disconnected(_) => {
-                    Refusal::busy(format!("the model {} is being stopped", self.name))
-                }
-            }
-        })
-    }
-
-    async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Refusal> {
-        let (reply, answer) = oneshot::channel();
-        self.send(command(reply))?;
-        let stopped = |_| Refusal::busy(format!("the model {} is being stopped", self.name));
-        answer.await.map_err(stopped)?
-    }
-
-    /// Does `event`; the answer comes when it is durable.
-    pub(crate) async fn act(&self, event: Event) -> Result<Answer, Refusal> {
-        self.ask(|reply| Command::Do(event, reply)).await
-    }
-
-    /// Puts `event` into the queue, waiting for a place in it; its answer comes later.
-    pub(crate) async fn enqueue(
-        &self,
-        event: Event,
-    ) -> Result<oneshot::Receiver<Result<Answer, Refusal>>, Refusal> {
-        loop {
-            let (reply, answer) = oneshot::channel();
-            match self.send(Command::Do(event.clone(), reply)) {
-                Ok(()) => return Ok(answer),
-                Err(refusal) if refusal.retry_after == Some(1) => {
-                    tokio::time::sleep(Duration::from_millis(2)).await;
-                }
-                Err(refusal) => return Err(refusal),
-            }
-        }
-    }
-
-    /// A copy to look at, which knows of everything that was answered before; of models that take long to copy, of what was
-    /// answered a moment ago.
-    pub(crate) async fn look(&self) -> Result<Arc<Reader>, Refusal> {
-        let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
-        if reader.seq >= self.shared.committed.load(Ordering::Acquire) || self.may_be_old() {
-            return Ok(reader);
-        }
-        self.ask(Command::Look).await
-    }
-
-    /// The same, never of a moment ago.
-    pub(crate) async fn look_now(&self) -> Result<Arc<Reader>, Refusal> {
-        let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
-        if reader.seq >= self.shared.committed.load(Ordering::Acquire) {
-            return Ok(reader);
-        }
-        self.ask(Command::Look).await
-    }
-
-    /// Whether copying takes so long that the last copy still does.
-    fn may_be_old(&self) -> bool {
-        const LONG: u64 = 20_000;
-        let took = self.shared.took.load(Ordering::Relaxed);
-        let age = self.shared.since_start().saturating_sub(self.shared.copied.load(Ordering::Relaxed));
-        took > LONG && age < 20 * took
-    }
-
-    pub(crate) async fn save(&self) -> Result<u64, Refusal> {
-        self.ask(Command::Save).await
-    }
-
-    pub(crate) async fn restore(&self, restored: Restored) -> Result<u64, Refusal> {
-        self.ask(|reply| Command::Restore(Box::new(restored), reply)).await
-    }
-
-    pub(crate) async fn forget(&self) -> Result<(), Refusal> {
-        self.ask(Command::Forget).await
-    }
-
-    pub(crate) async fn export(&self) -> Result<Archive, Refusal> {
-        self.ask(Command::Export).await
-    }
-
-    /// What the model was made of.
-    pub(crate) fn spec(&self) -> Spec {
-        self.shared.spec.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Sets how answers count.
-    pub(crate) async fn configure(&self, service: Service) -> Result<(), Refusal> {
-        self.act(Event::Configure { service: Box::new(service) }).await.map(drop)
-    }
-
-    /// Commands that wait.
-    pub(crate) fn backlog(&self) -> u64 {
-        self.shared.waiting.load(Ordering::Relaxed)
-    }
-
-    /// Why the model stands still, if it does.
-    pub(crate) fn failure(&self) -> Option<String> {
-        self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Does everything that waits, saves the model and ends its thread.
-    pub(crate) fn stop(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            self.shared.waiting.fetch_add(1, Ordering::Relaxed);
-            // A queue that is full has room soon.
-            let _ = self.queue.send(Command::Stop);
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Shared {
-    fn since_start(&self) -> u64 {
-        self.started.elapsed().as_micros() as u64
-    }
-}
-
-struct Writer {
-    name: String,
-    engine: Engine,
-    store: Store,
-    limits: Limits,
-    shared: Arc<Shared>,
+/// See the [module](self).
+pub(super) struct Writer {
+    pub(super) name: String,
+    pub(super) engine: Engine,
+    pub(super) store: Store,
+    pub(super) limits: Limits,
+    pub(super) shared: Arc<Shared>,
     /// The moment of the newest snapshot.
-    saved: u64,
+    pub(super) saved: u64,
+    /// Events at which the log can begin, and when they happened.
+    pub(super) marks: Vec<(u64, i64)>,
+    /// When it was last tried to go on.
+    pub(super) tried: Instant,
 }
 
 /// An answer that is given when the group is durable.
 type Held = (Reply<Answer>, Result<Answer, Refusal>);
 
 impl Writer {
-    fn run(mut self, commands: &Receiver<Command>) {
+    pub(super) fn run(mut self, commands: &Receiver<Command>) {
         let mut stop = false;
         while !stop {
             let first = match commands.recv_timeout(TICK) {
                 Ok(command) => Some(command),
-                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.revive();
+                    None
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             let mut held: Vec<Held> = Vec::new();
@@ -308,6 +79,7 @@ impl Writer {
             }
             self.settle(&mut held, &mut begun);
             self.save_sometimes();
+            self.forget_sometimes();
         }
         if self.engine.standing.seq > self.saved && self.failure().is_none() {
             let snapshot = self.engine.snapshot();
@@ -344,8 +116,8 @@ impl Writer {
         if let Some(what) = self.failure() {
             return Err(Refusal::failed(format!("the model {} stands still: {what}", self.name)));
         }
-        if let Event::Decide(decide) = &mut event {
-            self.name_decision(&mut decide.id)?;
+        if let Some(id) = event.new_id() {
+            self.name(id)?;
         }
         let at = self.at();
         let (answer, outcome) = match self.engine.apply(at, &event) {
@@ -370,8 +142,8 @@ impl Writer {
         Ok(answer)
     }
 
-    /// Gives a decision an id, if it has none, and refuses one that was used.
-    fn name_decision(&self, id: &mut String) -> Result<(), Refusal> {
+    /// Gives what begins an id, if it has none, and refuses one that was used.
+    fn name(&self, id: &mut String) -> Result<(), Refusal> {
         let failed = |what| Refusal::failed(what);
         if id.is_empty() {
             *id = format!("d{}", self.engine.standing.seq + 1);
@@ -379,7 +151,7 @@ impl Writer {
                 id.push('+');
             }
         } else if self.store.decided(id).map_err(failed)?.is_some() {
-            let what = format!("there was a decision of the id {} before", shown(id));
+            let what = format!("the id {} was used before", shown(id));
             return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
         }
         Ok(())
@@ -390,9 +162,17 @@ impl Writer {
         let Some(id) = event.id() else { return Err(refusal) };
         let id = shown(id);
         match (self.store.past(event.id().unwrap_or_default()).map_err(Refusal::failed)?, event) {
-            (None, _) => Err(Refusal {
-                field: Some("id".to_owned()),
-                ..Refusal::unknown(format!("there is no decision of the id {id}"))
+            (None, _) => {
+                let what = if let Event::Label { .. } = event { "row" } else { "decision" };
+                Err(Refusal {
+                    field: Some("id".to_owned()),
+                    ..Refusal::unknown(format!("there is no {what} of the id {id}"))
+                })
+            }
+            (Some(Past::Labelled(before)), Event::Label { y, .. }) if before == *y => Ok(Answer::Done),
+            (Some(Past::Labelled(before)), _) => Err(Refusal {
+                field: Some("y".to_owned()),
+                ..Refusal::conflict(format!("the label of {id} was {} before", shown(&before.to_string())))
             }),
             (Some(Past::Answered(before)), Event::Feedback { reward, .. }) if before == *reward => {
                 Ok(Answer::Done)
@@ -405,7 +185,7 @@ impl Writer {
             (Some(Past::Over), _) => Err(Refusal {
                 field: Some("id".to_owned()),
                 ..Refusal::gone(format!(
-                    "the decision {id} was waited for too long; nothing is learnt from it any more"
+                    "the answer to {id} was waited for too long; nothing is learnt from it any more"
                 ))
             }),
         }
@@ -426,9 +206,17 @@ impl Writer {
             *begun = false;
         }
         self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
+        self.shared.followed.store(self.engine.standing.followed, Ordering::Release);
         for (reply, done) in held.drain(..) {
             // Whoever asked may have gone.
             let _ = reply.send(done);
+        }
+    }
+
+    /// Where the model stands still, what is on the disk is read again now and then: there may be room on it by now.
+    fn revive(&mut self) {
+        if self.failure().is_some() && self.tried.elapsed() > TRY_AGAIN {
+            self.reload();
         }
     }
 
@@ -436,9 +224,19 @@ impl Writer {
     fn reload(&mut self) {
         let folder = self.store.folder().to_owned();
         match Store::recover(&folder, &self.limits) {
-            Ok((store, engine, _)) => (self.store, self.engine) = (store, engine),
+            Ok((store, engine, _)) => {
+                (self.store, self.engine) = (store, engine);
+                self.marks = self.store.marks().unwrap_or_default();
+                self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
+                if self.shared.failed.write().unwrap_or_else(PoisonError::into_inner).take().is_some() {
+                    tracing::info!(model = %self.name, "the model goes on");
+                }
+            }
             Err(what) => {
-                tracing::error!(model = %self.name, "the model stands still: {what}");
+                self.tried = Instant::now();
+                if self.failure().is_none() {
+                    tracing::error!(model = %self.name, "the model stands still: {what}");
+                }
                 *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
             }
         }
@@ -462,6 +260,9 @@ impl Writer {
             }
             Command::Export(reply) => {
                 let _ = reply.send(Ok(self.engine.archive()));
+            }
+            Command::Snapshot(reply) => {
+                let _ = reply.send(Ok(self.engine.snapshot()));
             }
             Command::Restore(restored, reply) => {
                 let _ = reply.send(self.restore(*restored).map_err(Refusal::failed));
@@ -493,16 +294,16 @@ impl Writer {
 
     /// Goes on from another state: the snapshot first, then the event, so that a crash between the two leaves the old state.
     fn restore(&mut self, restored: Restored) -> Result<u64, String> {
-        let Restored { mut engine, keep_waiting } = restored;
+        let Restored { mut engine, keep } = restored;
         let (seq, at) = (self.engine.standing.seq + 1, self.at());
-        engine.go_on_behind(&self.engine, seq, at, keep_waiting);
+        engine.go_on_behind(&self.engine, seq, at, keep);
         let snapshot = engine.snapshot();
         let event = Event::Restored { digest: snapshot.digest() };
         let header = super::log::header(&engine, Some(engine.archive().digest()))?;
         self.store.write_snapshot(seq, &snapshot)?;
         let mut write = || {
             self.store.begin()?;
-            self.store.append(seq, at, &event, &super::engine::Outcome::default())?;
+            self.store.append(seq, at, &event, &Outcome::default())?;
             self.store.add_segment(seq, &header)?;
             self.store.commit()
         };
@@ -527,7 +328,40 @@ impl Writer {
             .add_segment(seq, &header)
             .and_then(|()| self.store.forget(seq))
             .and_then(|()| self.store.commit());
-        done.inspect_err(|_| self.store.roll_back())
+        done.inspect_err(|_| self.store.roll_back())?;
+        self.marks.clear();
+        Ok(())
+    }
+
+    /// Where the log is kept for some days only: marks moments at which it can begin, and lets it begin at one when the time of
+    /// all before is over. Marks are an eighth of that time apart, so the log reaches back at most so much further.
+    fn forget_sometimes(&mut self) {
+        let Some(days) = self.engine.spec.service.retain_days else { return };
+        if self.failure().is_some() || self.engine.spec.shadow_of.is_some() {
+            return;
+        }
+        let kept = ((days * 86_400_000.0) as i64).max(8);
+        let (seq, at) = (self.engine.standing.seq, self.at());
+        let over = self.marks.iter().rposition(|mark| mark.1 <= at - kept);
+        let due = self.marks.last().is_none_or(|last| last.0 < seq && at - last.1 >= kept / 8);
+        let mut done = || -> Result<(), String> {
+            if due {
+                let archive = self.engine.archive();
+                let header = super::log::header(&self.engine, Some(archive.digest()))?;
+                self.store.mark(seq, at, &header, &self.engine.snapshot())?;
+                self.marks.push((seq, at));
+            }
+            if let Some(over) = over {
+                self.store.begin_at_mark(self.marks[over].0)?;
+                self.marks.drain(..=over);
+            }
+            self.store.forget_some()
+        };
+        if let Err(what) = done() {
+            // It stays longer; the next tick tries again.
+            self.store.roll_back();
+            tracing::error!(model = %self.name, "the log was not shortened: {what}");
+        }
     }
 
     /// Writes a snapshot in the background when enough has happened.
@@ -552,15 +386,4 @@ impl Writer {
             self.shared.saving.store(false, Ordering::Release);
         }
     }
-}
-
-/// What is told of the model `name` in `folder`, from a copy of it.
-pub(crate) fn described(name: &str, reader: &Reader, folder: &Path) -> Value {
-    let mut about = serde_json::Map::new();
-    about.insert("name".to_owned(), name.into());
-    if let Value::Object(map) = &reader.about {
-        about.extend(map.clone());
-    }
-    about.insert("versions".to_owned(), store::snapshots(folder).unwrap_or_default().into());
-    about.into()
 }

@@ -19,7 +19,7 @@ use crate::api::models::{aside, simply_evaluated};
 use crate::app::{App, json as answered};
 use crate::model::evaluation::Simple;
 use crate::model::spec::shown;
-use crate::model::writer::{Handle, now};
+use crate::model::handle::{Handle, now};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::safety::names::check;

@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 use super::Names;
 use super::answers::Answered;
 use crate::app::{App, json as answered};
-use crate::model::engine::{Answer, Chosen, Outcome};
-use crate::model::event::{Decide, Event, Offered, Slot, slot_id};
+use crate::model::engine::{Answer, Chosen};
+use crate::model::event::{Decide, Event, Offered, Outcome, Slot, slot_id};
 use crate::model::spec::shown;
-use crate::model::writer::Handle;
+use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 

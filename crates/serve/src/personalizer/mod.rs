@@ -19,10 +19,10 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::app::App;
+use crate::app::{App, key_of};
 use crate::hub::Place;
 use crate::model::spec::{Feedback, Service, Spec};
-use crate::model::writer::Handle;
+use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
@@ -112,13 +112,16 @@ fn first_service() -> Service {
 }
 
 impl Named {
-    fn of(&self) -> &str {
-        self.of.as_deref().unwrap_or("default")
+
+    /// What the loop is called: as the path says, or as the key does that is for one alone (a client that keeps no path of its
+    /// endpoint), or `default`.
+    fn name<'a>(&'a self, app: &'a App, headers: &HeaderMap) -> &'a str {
+        self.of.as_deref().or_else(|| app.keys.only_model(key_of(headers))).unwrap_or("default")
     }
 
     /// The loop, made if it is not there.
     async fn open(&self, app: &Arc<App>, headers: &HeaderMap, right: Right) -> Result<Arc<Handle>, Refusal> {
-        let name = self.of().to_owned();
+        let name = self.name(app, headers).to_owned();
         app.allow(headers, right, Some(&name))?;
         match app.hub.get(&name) {
             Err(refusal) if refusal.status == 404 => {}

@@ -12,9 +12,9 @@ use super::Names;
 use super::answers::Answered;
 use super::time::{moment, seconds};
 use crate::app::{App, json as answered};
-use crate::model::engine::Engine;
+use crate::model::engine::{Engine, Keep};
 use crate::model::spec::{Aggregation, Mode, Service, shown};
-use crate::model::writer::{Restored, now};
+use crate::model::handle::{Restored, now};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::store;
@@ -23,7 +23,7 @@ use crate::store;
 const NOTES: &str = "personalizer";
 
 /// The configuration in Personalizer's form.
-async fn configuration(handle: &crate::model::writer::Handle) -> Result<Value, Refusal> {
+async fn configuration(handle: &crate::model::handle::Handle) -> Result<Value, Refusal> {
     let service = handle.spec().service;
     let notes = service.notes.get(NOTES).and_then(Value::as_object).cloned().unwrap_or_default();
     let mut answer = json!({
@@ -57,6 +57,7 @@ async fn configuration(handle: &crate::model::writer::Handle) -> Result<Value, R
         Aggregation::Sum => "sum",
     }
     .into();
+    answer["logRetentionDays"] = service.retain_days.map_or(json!(-1), |days| json!(days as i64));
     if let Some(reward) = service.default_reward {
         answer["defaultReward"] = reward.into();
     }
@@ -124,6 +125,13 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
             Some("Apprentice") => Mode::Apprentice,
             Some("LoggingOnly") => Mode::Logging,
             _ => return wrong("learningMode", mode, "Online, Apprentice or LoggingOnly"),
+        };
+    }
+    if let Some(days) = wanted.get("logRetentionDays") {
+        service.retain_days = match days.as_f64() {
+            Some(-1.0) => None,
+            Some(days) if (1.0..=36_500.0).contains(&days) => Some(days),
+            _ => return wrong("logRetentionDays", days, "-1, or a number of days from 1 to 36500"),
         };
     }
     if let Some(rate) = wanted.get("explorationPercentage")
@@ -209,9 +217,9 @@ pub(super) async fn set_model(
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
-    names.open(&app, &headers, Right::Admin).await?;
+    let name = names.open(&app, &headers, Right::Admin).await?.name.clone();
     let bytes = app.bytes(body).await?;
-    crate::api::models::put_model(&app, names.of(), bytes, Service::default()).await?;
+    crate::api::models::put_model(&app, &name, bytes, Service::default()).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -220,7 +228,7 @@ pub(super) async fn reset_model(State(app): State<Arc<App>>, names: Names, heade
     let handle = names.open(&app, &headers, Right::Admin).await?;
     let (spec, limits) = (handle.spec(), handle.limits.clone());
     let engine = crate::api::models::aside(move || Engine::new(spec, &limits)).await?;
-    handle.restore(Restored { engine, keep_waiting: true }).await?;
+    handle.restore(Restored { engine, keep: Keep::Waiting }).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

@@ -107,6 +107,17 @@ impl Keys {
     }
 }
 
+impl Keys {
+    /// The model that `key` is for, if it is for one alone.
+    pub(crate) fn only_model(&self, key: Option<&str>) -> Option<&str> {
+        let hash = hash(key?);
+        match &self.0.iter().find(|key| key.hash == hash)?.models[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+}
+
 fn hash(key: &str) -> String {
     blake3::hash(key.as_bytes()).to_hex().to_string()
 }
@@ -141,6 +152,7 @@ mod tests {
         assert_eq!(status(Some(&one), Right::Read, Some("news")), Ok(()));
         assert_eq!(status(Some(&one), Right::Write, Some("other")), Err(403));
         assert_eq!(status(Some(&one), Right::Admin, Some("news")), Err(403));
+        assert_eq!((keys.only_model(Some(&one)), keys.only_model(Some(&read))), (Some("news"), None));
         let file = std::fs::read_to_string(folder.path().join(FILE)).expect("written");
         assert!(!file.contains(&read) && !file.contains(&one), "keys are kept as hashes");
     }

@@ -7,8 +7,8 @@ use noregret::model::Archive;
 use noregret_stream::save::file as model_file;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
-use crate::model::engine::{Engine, Outcome};
-use crate::model::event::Event;
+use crate::model::engine::Engine;
+use crate::model::event::{Event, Outcome};
 use crate::safety::limits::Limits;
 
 /// The events of a model, and where its snapshots are.
@@ -22,6 +22,8 @@ pub(crate) struct Store {
 pub(crate) enum Past {
     /// It was answered.
     Answered(f64),
+    /// Its label was told.
+    Labelled(serde_json::Value),
     /// Its time is over.
     Over,
 }
@@ -34,6 +36,8 @@ pub(crate) struct Segment {
 
 const FILE: &str = "events.sqlite";
 const SNAPSHOTS: &str = "snapshots";
+/// Models as they stood where the log can begin.
+const MARKS: &str = "marks";
 /// How many snapshots are kept that were made on the way.
 const KEPT: usize = 4;
 
@@ -43,6 +47,7 @@ CREATE TABLE IF NOT EXISTS events (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS events_by_id ON events (id) WHERE id IS NOT NULL;
 CREATE TABLE IF NOT EXISTS segments (seq INTEGER PRIMARY KEY, header TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS marks (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, header TEXT NOT NULL) STRICT;
 ";
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
@@ -238,7 +243,58 @@ impl Store {
         let done = self
             .db
             .execute("DELETE FROM events WHERE seq <= ?", [seq as i64])
-            .and_then(|_| self.db.execute("DELETE FROM segments WHERE seq < ?", [seq as i64]));
+            .and_then(|_| self.db.execute("DELETE FROM segments WHERE seq < ?", [seq as i64]))
+            .and_then(|_| self.db.execute("DELETE FROM marks", []));
+        done.map(drop).map_err(|error| self.failed(&error))
+    }
+
+    /// Marks event `seq`, at which the log can begin with `header`, and keeps the model as it stood then.
+    pub(crate) fn mark(&self, seq: u64, at: i64, header: &str, archive: &Archive) -> Result<(), String> {
+        let path = self.folder.join(MARKS);
+        std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        model_file::write(archive, &file_of(&self.folder, MARKS, seq)).map_err(|error| error.to_string())?;
+        let done = self.db.execute(
+            "INSERT OR REPLACE INTO marks (seq, at, header) VALUES (?, ?, ?)",
+            params![seq as i64, at, header],
+        );
+        done.map(drop).map_err(|error| self.failed(&error))
+    }
+
+    /// The marks, the oldest first, with their times.
+    pub(crate) fn marks(&self) -> Result<Vec<(u64, i64)>, String> {
+        let read = || -> rusqlite::Result<Vec<(u64, i64)>> {
+            let mut of = self.db.prepare("SELECT seq, at FROM marks ORDER BY seq")?;
+            of.query_map([], |row| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?)))?.collect()
+        };
+        read().map_err(|error| self.failed(&error))
+    }
+
+    /// The log begins at the mark `seq`, and knows nothing of what was before.
+    pub(crate) fn begin_at_mark(&mut self, seq: u64) -> Result<(), String> {
+        let mut begin = || -> rusqlite::Result<()> {
+            let group = self.db.transaction()?;
+            group.execute(
+                "INSERT OR REPLACE INTO segments (seq, header) SELECT seq, header FROM marks WHERE seq = ?",
+                [seq as i64],
+            )?;
+            group.execute("DELETE FROM segments WHERE seq < ?", [seq as i64])?;
+            group.execute("DELETE FROM marks WHERE seq <= ?", [seq as i64])?;
+            group.commit()
+        };
+        begin().map_err(|error| self.failed(&error))?;
+        for old in seqs(&self.folder.join(MARKS))?.into_iter().filter(|old| *old < seq) {
+            // What cannot be removed is no harm.
+            let _ = std::fs::remove_file(file_of(&self.folder, MARKS, old));
+        }
+        Ok(())
+    }
+
+    /// Removes some of the events before the log begins: a few thousand, so that nobody waits for long.
+    pub(crate) fn forget_some(&self) -> Result<(), String> {
+        let done = self.db.execute(
+            "DELETE FROM events WHERE seq <= (SELECT min(seq) FROM segments) AND seq < (SELECT min(seq) FROM events) + 5000",
+            [],
+        );
         done.map(drop).map_err(|error| self.failed(&error))
     }
 
@@ -252,6 +308,7 @@ impl Store {
                 let body: String = row.get(0)?;
                 match serde_json::from_str::<Event>(&body) {
                     Ok(Event::Feedback { reward, .. }) => return Ok(Some(Past::Answered(reward))),
+                    Ok(Event::Label { y, .. }) => return Ok(Some(Past::Labelled(y))),
                     _ => known = true,
                 }
             }
@@ -312,8 +369,12 @@ fn decoded(row: &rusqlite::Row<'_>) -> Result<(Event, Outcome), String> {
     Ok((event, outcome))
 }
 
+fn file_of(folder: &Path, kind: &str, seq: u64) -> PathBuf {
+    folder.join(kind).join(format!("{seq:020}.safetensors"))
+}
+
 fn snapshot_path(folder: &Path, seq: u64) -> PathBuf {
-    folder.join(SNAPSHOTS).join(format!("{seq:020}.safetensors"))
+    file_of(folder, SNAPSHOTS, seq)
 }
 
 /// Writes a snapshot, and removes those that are older than the last few.
@@ -329,14 +390,29 @@ pub(crate) fn write_snapshot(folder: &Path, seq: u64, archive: &Archive) -> Resu
 
 /// Reads the snapshot of moment `seq`.
 pub(crate) fn read_snapshot(folder: &Path, seq: u64) -> Result<Archive, String> {
-    model_file::read(&snapshot_path(folder, seq)).map_err(|error| error.to_string())
+    let path = Some(snapshot_path(folder, seq)).filter(|path| path.exists());
+    model_file::read(&path.unwrap_or_else(|| file_of(folder, MARKS, seq))).map_err(|error| error.to_string())
+}
+
+/// The moments that one can go back to, the oldest first: snapshots, and where the log can begin.
+pub(crate) fn versions(folder: &Path) -> Result<Vec<u64>, String> {
+    let mut all = snapshots(folder)?;
+    all.extend(seqs(&folder.join(MARKS))?);
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
 }
 
 /// The moments of the snapshots in `folder`, the oldest first.
 pub(crate) fn snapshots(folder: &Path) -> Result<Vec<u64>, String> {
-    let folder = folder.join(SNAPSHOTS);
-    let entries = std::fs::read_dir(&folder)
-        .map_err(|error| format!("{}: cannot be read: {error}", folder.display()))?;
+    seqs(&folder.join(SNAPSHOTS))
+}
+
+fn seqs(folder: &Path) -> Result<Vec<u64>, String> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| format!("{}: cannot be read: {error}", folder.display()))?,
+    };
     let seq = |entry: std::fs::DirEntry| {
         entry.file_name().to_str()?.strip_suffix(".safetensors")?.parse::<u64>().ok()
     };
@@ -373,6 +449,39 @@ pub(crate) fn read_log(
     Ok(())
 }
 
+/// What happened to a model, read while it goes on.
+pub(crate) struct Tail {
+    db: Connection,
+    path: PathBuf,
+}
+
+impl Tail {
+    /// Of the model in `folder`.
+    pub(crate) fn open(folder: &Path) -> Result<Self, String> {
+        let path = folder.join(FILE);
+        let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { db, path })
+    }
+
+    /// The first events behind `seq`, at most `most`.
+    pub(crate) fn after(&self, seq: u64, most: u32) -> Result<Vec<(u64, Event, Outcome)>, String> {
+        let failed = |error: rusqlite::Error| format!("{}: {error}", self.path.display());
+        let mut of = self
+            .db
+            .prepare_cached("SELECT seq, at, body, outcome FROM events WHERE seq > ? ORDER BY seq LIMIT ?")
+            .map_err(failed)?;
+        let mut rows = of.query(params![seq as i64, most]).map_err(failed)?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let seq: i64 = row.get(0).map_err(failed)?;
+            let (event, outcome) = decoded(row).map_err(|what| format!("{}: {what}", self.path.display()))?;
+            events.push((seq as u64, event, outcome));
+        }
+        Ok(events)
+    }
+}
+
 /// The decision `id` as it was taken, read while its model goes on.
 pub(crate) fn decided(folder: &Path, id: &str) -> Result<Option<(Event, Outcome)>, String> {
     let path = folder.join(FILE);
@@ -401,13 +510,14 @@ pub(crate) fn log_properties(folder: &Path) -> Result<(u64, Option<i64>, Option<
 /// Writes a copy of the database and the newest snapshots to `target`, while the model goes on.
 pub(crate) fn back_up(folder: &Path, target: &Path) -> Result<(), String> {
     let failed = |what: &dyn std::fmt::Display| format!("{}: cannot be written: {what}", target.display());
-    std::fs::create_dir_all(target.join(SNAPSHOTS)).map_err(|error| failed(&error))?;
     // Snapshots first: the database that is copied afterwards has all events that they know.
-    for seq in snapshots(folder)? {
-        let copied = std::fs::copy(snapshot_path(folder, seq), snapshot_path(target, seq));
-        match copied {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&error)),
-            _ => {}
+    for kind in [SNAPSHOTS, MARKS] {
+        std::fs::create_dir_all(target.join(kind)).map_err(|error| failed(&error))?;
+        for seq in seqs(&folder.join(kind))? {
+            match std::fs::copy(file_of(folder, kind, seq), file_of(target, kind, seq)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&error)),
+                _ => {}
+            }
         }
     }
     let db = connect(&folder.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| failed(&error))?;

@@ -19,7 +19,7 @@ fn reward(x: f64, label: &str) -> f64 {
     f64::from(u8::from(label == right))
 }
 
-fn replayed(log: Vec<u8>, model: Option<&Archive>) -> Archive {
+pub(crate) fn replayed(log: Vec<u8>, model: Option<&Archive>) -> Archive {
     let reader = LogReader::from_read(Box::new(std::io::Cursor::new(log)), "the log").expect("a log");
     let limits = Limits { waiting: 100_000, bytes: 1 << 30 };
     let mut replayed = replay(reader, model, limits).unwrap_or_else(|error| panic!("{error}"));

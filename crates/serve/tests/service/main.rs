@@ -4,4 +4,5 @@ mod bandit;
 mod full;
 mod harm;
 mod personalizer;
+mod shadow;
 mod support;

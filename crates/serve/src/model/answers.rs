@@ -1,0 +1,129 @@
+//! What decisions earn: heard in time, late, twice, never.
+
+use noregret::algorithm::AnyModel;
+use noregret::prediction::{Decision, Reward};
+use noregret_stream::decisions::pending::Verdict;
+use noregret_stream::encode::Example;
+use serde::{Deserialize, Serialize};
+
+use super::engine::{Answer, Done, Engine};
+use super::event::Outcome;
+use super::spec::{Aggregation, Mode, shown};
+use crate::refusal::Refusal;
+
+/// A decision that waits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Waits {
+    pub(super) example: Example,
+    pub(super) taken: Decision,
+    /// When its waiting time began, in milliseconds since 1970.
+    pub(super) since: i64,
+    /// Whether rewards count.
+    pub(super) active: bool,
+    /// What was heard so far, where that is not learnt at once.
+    pub(super) heard: Option<f64>,
+}
+
+impl Engine {
+    /// What the learner hears of a reward: numbers beyond 0 and 1 count as these.
+    pub(super) fn verdict(&self, reward: f64) -> Result<Reward, Refusal> {
+        let reward = Reward::new(reward.clamp(0.0, 1.0)).unwrap_or(Reward::WRONG);
+        if let AnyModel::Bandit(learner) = &self.learner {
+            Verdict::Earned(reward)
+                .check(learner.as_ref())
+                .map_err(|error| Refusal::invalid("reward", error.to_string()))?;
+        }
+        Ok(reward)
+    }
+
+    pub(super) fn feedback(&mut self, id: &str, reward: f64) -> Done {
+        if !(reward.is_finite() && (-1.0..=1.0).contains(&reward)) {
+            let what = format!("the reward is {reward}; a number from 0 to 1 was needed");
+            return Err(Refusal::invalid("reward", what));
+        }
+        let verdict = self.verdict(reward)?;
+        let sum = self.spec.service.aggregation == Aggregation::Sum;
+        let Some(waits) = self.waiting.get_mut(id) else {
+            return Err(Refusal::unknown(format!("no decision of the id {} waits for an answer", shown(id))));
+        };
+        if waits.active && !sum {
+            let mut outcome = Outcome::default();
+            self.settle(id, Some(verdict), &mut outcome);
+            return Ok((Answer::Done, outcome));
+        }
+        match waits.heard {
+            Some(heard) if !sum && heard != reward => {
+                let what = format!("the decision {} was answered {heard} before", shown(id));
+                return Err(Refusal { field: Some("reward".to_owned()), ..Refusal::conflict(what) });
+            }
+            Some(heard) if sum => waits.heard = Some(heard + reward),
+            _ => waits.heard = Some(reward),
+        }
+        Ok((Answer::Done, Outcome::default()))
+    }
+
+    /// What is heard of a decision that waits is learnt, and it waits no longer.
+    pub(super) fn settle(&mut self, id: &str, reward: Option<Reward>, outcome: &mut Outcome) {
+        let Ok(waits) = self.waiting.take(id) else { return };
+        outcome.heard.push((id.to_owned(), reward.map(Reward::value)));
+        let Some(reward) = reward else {
+            self.standing.forgotten += 1;
+            return;
+        };
+        self.standing.earned(reward.value());
+        let first = waits.taken.offered.first().copied().unwrap_or(0);
+        if waits.taken.label == first {
+            self.standing.baseline.0 += reward.value() / waits.taken.probability;
+            self.standing.baseline.1 += 1;
+        }
+        if self.spec.service.mode == Mode::Logging {
+            return;
+        }
+        if let AnyModel::Bandit(learner) = &mut self.learner {
+            learner.learn(waits.example.features(), &waits.taken, reward);
+        }
+    }
+
+    pub(super) fn activate(&mut self, at: i64, id: &str) -> Done {
+        let sum = self.spec.service.aggregation == Aggregation::Sum;
+        let Some(waits) = self.waiting.get_mut(id) else {
+            return Err(Refusal::unknown(format!("no decision of the id {} waits for an answer", shown(id))));
+        };
+        let mut outcome = Outcome::default();
+        if !waits.active {
+            (waits.active, waits.since) = (true, at);
+            if let Some(heard) = waits.heard.filter(|_| !sum) {
+                let verdict = self.verdict(heard)?;
+                self.settle(id, Some(verdict), &mut outcome);
+            }
+        }
+        Ok((Answer::Done, outcome))
+    }
+
+    pub(super) fn expire(&mut self, ids: &[String]) -> Done {
+        let mut outcome = Outcome::default();
+        let default = self.spec.service.default_reward;
+        for id in ids {
+            if self.asked.take(id).is_ok() {
+                self.standing.expired += 1;
+            }
+            let Some(waits) = self.waiting.get_mut(id) else { continue };
+            let reward = if waits.active { waits.heard.or(default) } else { None };
+            let verdict = reward.and_then(|reward| self.verdict(reward).ok());
+            self.standing.expired += 1;
+            self.settle(id, verdict, &mut outcome);
+        }
+        Ok((Answer::Done, outcome))
+    }
+
+    /// The decisions whose waiting time is over at `now`, at most `most`.
+    pub(crate) fn overdue(&self, now: i64, most: usize) -> Vec<String> {
+        let Some(wait) = self.spec.service.wait_seconds else { return Vec::new() };
+        let wait = (wait * 1000.0) as i64;
+        // In the order in which they were taken, which is nearly that in which they end: what was activated late comes later.
+        let over = |(_, waits): &(&str, &Waits)| waits.since + wait <= now;
+        let looked = self.waiting.iter().take_while(|(_, waits)| waits.since + wait <= now || !waits.active);
+        let asked = self.asked.iter().take_while(|(_, asked)| asked.since + wait <= now);
+        looked.filter(over).map(|(id, _)| id).chain(asked.map(|(id, _)| id)).take(most).map(str::to_owned).collect()
+    }
+}

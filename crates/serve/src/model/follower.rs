@@ -1,0 +1,59 @@
+//! Tells a shadow what happens to its model: a thread of its own reads the model's log, so that neither waits for the other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::event::Event;
+use super::handle::Handle;
+use crate::store::Tail;
+
+/// So many events are told at once.
+const AT_ONCE: u32 = 256;
+/// How often the log is looked at where nothing happens.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long it is waited after a failure.
+const LONG_PAUSE: Duration = Duration::from_secs(1);
+
+/// Follows the model in the folder `live` until `shadow` is stopped.
+///
+/// # Errors
+/// If there is no thread for it.
+pub(crate) fn follow(shadow: Arc<Handle>, live: PathBuf) -> std::io::Result<()> {
+    let name = format!("shadow {}", shadow.name);
+    std::thread::Builder::new().name(name).spawn(move || run(&shadow, &live)).map(drop)
+}
+
+fn run(shadow: &Handle, live: &std::path::Path) {
+    let (mut tail, mut seq, mut said): (Option<Tail>, _, _) = (None, shadow.followed(), false);
+    while !shadow.is_ending() {
+        let read = match &tail {
+            None => Tail::open(live).and_then(|tail| Ok((tail.after(seq, AT_ONCE)?, Some(tail)))),
+            Some(open) => open.after(seq, AT_ONCE).map(|events| (events, None)),
+        };
+        let events = match read {
+            Err(what) => {
+                if !std::mem::replace(&mut said, true) {
+                    tracing::error!(model = %shadow.name, "what it shadows cannot be read: {what}");
+                }
+                tail = None;
+                std::thread::sleep(LONG_PAUSE);
+                continue;
+            }
+            Ok((events, opened)) => {
+                tail = opened.or(tail);
+                events
+            }
+        };
+        let Some((last, ..)) = events.last() else {
+            std::thread::sleep(PAUSE);
+            continue;
+        };
+        let last = *last;
+        let told = |(seq, event, outcome)| Event::Followed { seq, of: Box::new(event), outcome: Box::new(outcome) };
+        if shadow.tell(events.into_iter().map(told).collect()).is_err() {
+            return;
+        }
+        seq = last;
+    }
+}

@@ -1,0 +1,205 @@
+//! Rounds in which the label is heard: forecast, scored, learnt.
+
+use noregret::algorithm::{AnyModel, Forecast};
+use noregret::example::{Features, Label};
+use noregret::learner::Classes;
+use noregret::prediction::Prediction;
+use noregret_stream::encode::{Encoder, LARGEST_WEIGHT};
+use noregret_stream::run::play;
+use noregret_stream::run::score::RoundScore;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::engine::{Answer, Done, Engine, Forecasted};
+use super::event::Outcome;
+use super::rows;
+use super::spec::{Feedback, label_name, shown};
+use crate::refusal::Refusal;
+
+/// A row that was forecast, and whose label is waited for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    x: Value,
+    scores: Vec<f64>,
+    probabilities: Vec<f64>,
+    played: u32,
+    /// When it was forecast, in milliseconds since 1970.
+    pub(super) since: i64,
+}
+
+impl Engine {
+    /// Forecasts a row, and keeps it until its label comes.
+    pub(super) fn ask(&mut self, at: i64, id: &str, x: &Value) -> Done {
+        if self.spec.feedback == Feedback::Bandit {
+            return Err(Refusal::conflict("the model hears of its decisions: decide, then give feedback"));
+        }
+        if self.asked.contains(id) {
+            let what = format!("a row of the id {} waits already", shown(id));
+            return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
+        }
+        let features = rows::flatten("x", x, &self.limits)?;
+        self.row.clear();
+        rows::fill_known(&self.schema.columns, &features, &mut self.row)?;
+        let row = Features::Sparse { indices: self.row.indices(), values: self.row.values() };
+        self.encoder.transform(row, &mut self.example).map_err(|what| Refusal::invalid("x", what))?;
+        let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
+        learner.predict(self.example.features(), &mut self.prediction);
+        if !self.prediction.is_finite() {
+            return Err(Refusal::invalid("x", "the scores are not finite: values are too large"));
+        }
+        let forecast = learner.about().forecast;
+        let played = play(forecast, &self.prediction, &mut self.play.generator);
+        let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
+        let asked = Asked {
+            x: x.clone(),
+            scores: self.prediction.scores.clone(),
+            probabilities: self.prediction.probabilities.clone(),
+            played: played.0,
+            since: at,
+        };
+        match self.asked.insert(id, asked) {
+            Ok(forgotten) => self.standing.forgotten += u64::from(forgotten.is_some()),
+            Err(error) => return Err(self.break_off(error.to_string())),
+        }
+        Ok((Answer::Forecast(answer), Outcome::default()))
+    }
+
+    /// Learns the label of a row that was forecast before: as if the row came with it, and scored by that forecast.
+    pub(super) fn label(&mut self, id: &str, y: &Value, weight: Option<f64>) -> Done {
+        let Some(asked) = self.asked.get_mut(id).cloned() else {
+            return Err(Refusal::unknown(format!("no row of the id {} waits for its label", shown(id))));
+        };
+        self.learn(&asked.x, y, weight, Some(&asked))?;
+        // It is there.
+        let _ = self.asked.take(id);
+        Ok((Answer::Done, Outcome::default()))
+    }
+
+    /// Forecasts and learns a row; where it was forecast before, that is what is scored.
+    pub(super) fn learn(
+        &mut self,
+        x: &Value,
+        y: &Value,
+        weight: Option<f64>,
+        before: Option<&Asked>,
+    ) -> Done {
+        if self.spec.feedback == Feedback::Bandit {
+            let what = "the model learns from what its decisions earn: decide, then give feedback";
+            return Err(Refusal::conflict(what));
+        }
+        let features = rows::flatten("x", x, &self.limits)?;
+        let accepts = self.encoder.accepts;
+        let weight = weight.unwrap_or(1.0);
+        if !(weight.is_finite() && (0.0..=LARGEST_WEIGHT).contains(&weight)) {
+            let what = format!("weight is {weight}; a number from 0 to {LARGEST_WEIGHT:e} was needed");
+            return Err(Refusal::invalid("weight", what));
+        }
+        if weight != 1.0 && weight != 0.0 && !accepts.weights {
+            let what = format!("weight is {weight}; {} takes no weights", self.learner.about().name);
+            return Err(Refusal::invalid("weight", what));
+        }
+        self.row.clear();
+        let real = accepts.classes == Classes::Real;
+        let mut new = false;
+        match y {
+            Value::String(text) => self.set_label(text)?,
+            Value::Number(number) => self.set_label(&number.to_string())?,
+            Value::Bool(value) => self.set_label(&value.to_string())?,
+            Value::Array(list) if accepts.soft_labels => {
+                let numbers: Option<Vec<f64>> = list.iter().map(Value::as_f64).collect();
+                let fits = |p: &Vec<f64>| {
+                    p.len() == self.encoder.labels.len()
+                        && p.len() == self.learner.problem().classes
+                        && p.iter().all(|p| (0.0..=1.0).contains(p))
+                        && (p.iter().sum::<f64>() - 1.0).abs() <= 1e-6
+                };
+                let Some(numbers) = numbers.filter(fits) else {
+                    let what = format!(
+                        "y is {}; {} probabilities that sum to 1 were needed",
+                        shown(&y.to_string()),
+                        self.encoder.labels.len()
+                    );
+                    return Err(Refusal::invalid("y", what));
+                };
+                self.row.set_distribution(numbers);
+            }
+            _ => {
+                let what = format!("y is {}; a label was needed", shown(&y.to_string()));
+                return Err(Refusal::invalid("y", what));
+            }
+        }
+        if let noregret_stream::RowLabel::Name(name) = self.row.label() {
+            if real {
+                if !name.parse::<f64>().is_ok_and(|y| y.is_finite() && y.abs() <= 1e100) {
+                    let what = format!("y is {}; a finite number was needed", shown(name));
+                    return Err(Refusal::invalid("y", what));
+                }
+            } else {
+                new = self.encoder.labels.find(name).is_none();
+                if new && self.encoder.labels.len() >= self.limits.labels {
+                    let what =
+                        format!("y is {}, and there are {} labels already", shown(name), self.limits.labels);
+                    return Err(Refusal::invalid("y", what));
+                }
+            }
+        }
+        self.row.weight = weight;
+        self.make_room(&features, if real { 0 } else { self.encoder.labels.len() + usize::from(new) })?;
+        rows::fill(&mut self.schema.columns, &features, &mut self.row)
+            .map_err(|refusal| self.break_off(refusal.detail))?;
+        if let Err(what) = self.encoder.encode(&self.row, &mut self.example) {
+            return Err(self.break_off(what));
+        }
+        let AnyModel::Full(learner) = &mut self.learner else { unreachable!("full feedback") };
+        learner.predict(self.example.features(), &mut self.prediction);
+        if !self.prediction.is_finite() {
+            return Err(self.break_off("the scores are not finite: values or weights are too large"));
+        }
+        let forecast = learner.about().forecast;
+        let played = play(forecast, &self.prediction, &mut self.play.generator);
+        let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
+        if let Some(target) = self.example.target() {
+            // Of a label that came up since, the forecast before says nothing.
+            let before = before.filter(|before| before.probabilities.len() == self.prediction.probabilities.len());
+            let score = match before {
+                None => RoundScore::new(forecast, &self.prediction, played, target),
+                Some(Asked { scores, probabilities, played, .. }) => {
+                    let mut then = Prediction::default();
+                    (then.scores, then.probabilities) = (scores.clone(), probabilities.clone());
+                    RoundScore::new(forecast, &then, Label(*played), target)
+                }
+            };
+            self.standing.score.add(score);
+            learner.update(self.example.features(), target, &self.prediction);
+        }
+        Ok((Answer::Forecast(answer), Outcome::default()))
+    }
+
+    pub(super) fn set_label(&mut self, text: &str) -> Result<(), Refusal> {
+        let name = label_name("y", text)?;
+        self.row.set_name(&name);
+        Ok(())
+    }
+}
+
+/// A prediction by the names of its labels.
+pub(super) fn forecasted(
+    forecast: Forecast,
+    at: &Prediction,
+    played: Label,
+    encoder: &Encoder,
+) -> Forecasted {
+    if forecast == Forecast::Value {
+        return Forecasted { label: at.scores[0].into(), p: Vec::new() };
+    }
+    let known = encoder.labels.len();
+    let p: Vec<(String, f64)> =
+        encoder.labels.iter().zip(&at.probabilities).map(|(name, p)| (name.to_owned(), *p)).collect();
+    let label = match played.index() {
+        _ if known == 0 => Value::Null,
+        at if at < known => encoder.labels.name(played).into_owned().into(),
+        // A label that has not come up is room, no answer.
+        _ => p.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(Value::Null, |(name, _)| name.clone().into()),
+    };
+    Forecasted { label, p }
+}

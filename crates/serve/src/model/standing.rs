@@ -1,0 +1,124 @@
+//! What is counted of a model.
+
+use noregret::algorithm::Forecast;
+use noregret_stream::run::score::Score;
+use serde::{Deserialize, Serialize};
+
+/// Rounds over which the last scores and rewards are taken.
+pub(crate) const WINDOW: usize = 1000;
+
+/// What is counted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Standing {
+    /// The last event.
+    pub(crate) seq: u64,
+    /// When it happened; never less than before, whatever the clock says.
+    pub(crate) at: i64,
+    pub(crate) score: Score,
+    pub(crate) decisions: u64,
+    pub(crate) answered: u64,
+    pub(crate) expired: u64,
+    pub(crate) forgotten: u64,
+    pub(crate) reward: f64,
+    /// The last rewards, a ring.
+    pub(crate) last: Vec<f64>,
+    /// Decisions in which the learner would have played the first label on offer, of so many that had one.
+    pub(crate) agreed: u64,
+    pub(crate) compared: u64,
+    /// What answered decisions earned in which the first label was played, and their number.
+    pub(crate) baseline: (f64, u64),
+    /// The sum of the probabilities of other labels than the best.
+    pub(crate) explored: f64,
+    /// Of a shadow: the last event of the model that it follows, and what it would have earned in that model's place.
+    #[serde(default)]
+    pub(crate) followed: u64,
+    #[serde(default)]
+    pub(crate) instead: Instead,
+}
+
+/// What a policy would have earned that did not take the decisions: sums over answered decisions of the importance weights
+/// $w = q_a / p_a$ and the rewards $r$.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Instead {
+    pub(crate) rounds: u64,
+    w: f64,
+    wr: f64,
+    ww: f64,
+    wwr: f64,
+    wwrr: f64,
+}
+
+impl Instead {
+    pub(super) fn add(&mut self, w: f64, r: f64) {
+        self.rounds += 1;
+        self.w += w;
+        self.wr += w * r;
+        self.ww += w * w;
+        self.wwr += w * w * r;
+        self.wwrr += w * w * r * r;
+    }
+
+    /// The self-normalised estimate (snips) of a round's reward, with its standard error (the delta method).
+    pub(crate) fn estimate(&self) -> Option<(f64, f64)> {
+        if self.w <= 0.0 {
+            return None;
+        }
+        let value = self.wr / self.w;
+        let squares = self.wwrr - 2.0 * value * self.wwr + value * value * self.ww;
+        Some((value, squares.max(0.0).sqrt() / self.w))
+    }
+}
+
+impl Standing {
+    pub(super) fn new(forecast: Forecast) -> Self {
+        Self {
+            seq: 0,
+            at: 0,
+            score: Score::new(forecast, WINDOW),
+            decisions: 0,
+            answered: 0,
+            expired: 0,
+            forgotten: 0,
+            reward: 0.0,
+            last: Vec::new(),
+            agreed: 0,
+            compared: 0,
+            baseline: (0.0, 0),
+            explored: 0.0,
+            followed: 0,
+            instead: Instead::default(),
+        }
+    }
+
+    /// Goes on with the counts of the decisions of `before`. Scores of forecasts stay: they are of these forecasts.
+    pub(super) fn go_on_from(&mut self, before: &Self) {
+        let score = self.score.clone();
+        *self = Self { score, followed: 0, instead: Instead::default(), ..before.clone() };
+    }
+
+    pub(super) fn earned(&mut self, reward: f64) {
+        if self.last.len() < WINDOW {
+            self.last.push(reward);
+        } else {
+            self.last[(self.answered % WINDOW as u64) as usize] = reward;
+        }
+        self.answered += 1;
+        self.reward += reward;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two rounds, w = 2 and 1/2, r = 1 and 0: snips = 2 / 2.5, and sum w^2 (r - v)^2 = 4 * 0.04 + 0.25 * 0.64.
+    #[test]
+    fn an_estimate_by_hand() {
+        let mut instead = Instead::default();
+        assert_eq!(instead.estimate(), None);
+        instead.add(2.0, 1.0);
+        instead.add(0.5, 0.0);
+        let (value, error) = instead.estimate().expect("two rounds");
+        assert!((value - 0.8).abs() < 1e-12 && (error - 0.32f64.sqrt() / 2.5).abs() < 1e-12, "{value} {error}");
+    }
+}
