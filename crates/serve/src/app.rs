@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -114,11 +116,41 @@ pub(crate) fn key_of(headers: &HeaderMap) -> Option<&str> {
     bearer.or_else(|| text("ocp-apim-subscription-key")).or_else(|| text("api-key")).map(str::trim)
 }
 
+/// What the path names, or a refusal in our own form.
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        let Path(named) = path.map_err(|error| Refusal::malformed(format!("the path: {}", error.body_text())))?;
+        Ok(Self(named))
+    }
+}
+
+/// What the query asks for, or a refusal in our own form.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let query = Query::<T>::from_request_parts(parts, state).await;
+        let Query(asked) = query.map_err(|error| Refusal::malformed(format!("the query: {}", error.body_text())))?;
+        Ok(Self(asked))
+    }
+}
+
 /// JSON from outside.
 ///
 /// # Errors
 /// 400 for what is no JSON, 422 for what is not as it should be, with the field.
 pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    // Lists of values would be read as bodies without names.
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        return Err(Refusal::invalid("body", "the body is a list; an object was needed"));
+    }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value: T = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();

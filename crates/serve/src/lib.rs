@@ -10,12 +10,14 @@
 //! | [`model`] | what a model is made of, what happens to it, the thread that owns it, copies to look at |
 //! | `store` | the log and the snapshots on disk, and how a model is had again from them |
 //! | [`safety`] | limits, names, keys |
-//! | `page` | the page that shows all of it |
+//! | `page` | pages that show all of it |
+//! | `connections` | connections, and their end |
 //!
 //! The service holds no mathematics: rows, decisions, logs, evaluation and model files are those of `noregret-stream`.
 
 pub mod api;
 mod app;
+mod connections;
 mod hub;
 pub mod model;
 mod openapi;
@@ -29,7 +31,6 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
@@ -109,30 +110,11 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
             seen: Mutex::new(HashMap::new()),
         });
         ready(address);
-        let router = router(Arc::clone(&app)).into_make_service_with_connect_info::<SocketAddr>();
-        let asked = stop.clone();
-        let serving = axum::serve(listener, router)
-            .with_graceful_shutdown(async move { wait_for(&asked).await })
-            .into_future();
-        // Connections that do not end in time are cut: their requests are answered or not done at all.
-        let cut = async {
-            wait_for(stop).await;
-            tokio::time::sleep(Duration::from_secs(5)).await;
-        };
-        tokio::select! {
-            served = serving => served.map_err(|error| error.to_string())?,
-            () = cut => {}
-        }
+        connections::serve(listener, router(Arc::clone(&app)), stop, &options.limits).await;
         let app = Arc::clone(&app);
         let _ = tokio::task::spawn_blocking(move || app.hub.stop()).await;
         Ok(())
     })
-}
-
-async fn wait_for(stop: &Stop) {
-    while stop.asked().is_none() {
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
 }
 
 /// Keeps a second service out of the folder, as long as the file is open.
@@ -169,7 +151,8 @@ fn router(app: Arc<App>) -> Router {
         .route("/healthz", get(health))
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(openapi::document))
-        .route("/", get(page::page))
+        .route("/", get(page::models))
+        .route("/evaluation", get(page::evaluation))
         .fallback(nothing)
         .method_not_allowed_fallback(not_that_way)
         .layer(from_fn_with_state(Arc::clone(&app), limited))

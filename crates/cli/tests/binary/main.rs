@@ -33,6 +33,8 @@ mod resume;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(all(feature = "serve", unix))]
+mod serve_hostile;
 mod tables;
 mod trace;
 mod util;

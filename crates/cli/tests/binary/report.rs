@@ -163,7 +163,7 @@ fn what_cannot_be_written_is_refused_before_the_run() {
 }
 
 /// A browser without a window, if there is one.
-fn browser() -> Option<PathBuf> {
+pub(crate) fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
@@ -171,7 +171,13 @@ fn browser() -> Option<PathBuf> {
         .find(|file| file.exists())
 }
 
-fn browse(browser: &Path, folder: &Folder, page: &str, width: u32, arguments: &[&str]) -> Vec<u8> {
+pub(crate) fn browse(
+    browser: &Path,
+    folder: &Folder,
+    page: &str,
+    width: u32,
+    arguments: &[&str],
+) -> Vec<u8> {
     let output = Command::new(browser)
         .args([
             "--headless",

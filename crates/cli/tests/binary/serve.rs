@@ -13,22 +13,27 @@ use serde_json::{Value, json};
 use crate::util::Folder;
 
 /// The program, serving.
-struct Served {
-    child: Child,
-    base: String,
+pub(crate) struct Served {
+    pub(crate) child: Child,
+    pub(crate) base: String,
 }
 
 impl Served {
-    fn start(folder: &Folder, arguments: &str) -> Self {
-        let mut child = folder
-            .command(&format!("serve --listen 127.0.0.1:0 --dir data {arguments}"))
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+    pub(crate) fn start(folder: &Folder, arguments: &str) -> Self {
+        let command = &mut folder.command(&format!("serve --listen 127.0.0.1:0 --dir data {arguments}"));
+        Self::try_of(command).expect("it starts")
+    }
+
+    /// What `command` starts; `None` if that ends before it serves.
+    pub(crate) fn try_of(command: &mut Command) -> Option<Self> {
+        let mut child = command.stderr(Stdio::piped()).spawn().ok()?;
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut said = String::new();
         let base = loop {
-            let Some(Ok(line)) = lines.next() else { panic!("it did not start: {said}") };
+            let Some(Ok(line)) = lines.next() else {
+                eprintln!("it did not start: {said}");
+                return None;
+            };
             if let Some(rest) = line.strip_prefix("noregret: http://") {
                 break format!("http://{}", rest.split(',').next().unwrap());
             }
@@ -36,34 +41,34 @@ impl Served {
         };
         // What it says later must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, base }
+        Some(Self { child, base })
     }
 
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    fn terminate(mut self) -> Option<i32> {
+    pub(crate) fn terminate(mut self) -> Option<i32> {
         let killed = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
         assert!(killed.success());
         self.child.wait().unwrap().code()
     }
 }
 
-fn agent() -> ureq::Agent {
+pub(crate) fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder().http_status_as_error(false);
     config.timeout_global(Some(Duration::from_secs(20))).build().into()
 }
 
 /// The status and the JSON of an answer; `None` if there was none.
-fn post(agent: &ureq::Agent, url: &str, body: &Value) -> Option<(u16, Value)> {
+pub(crate) fn post(agent: &ureq::Agent, url: &str, body: &Value) -> Option<(u16, Value)> {
     let mut response = agent.post(url).content_type("application/json").send(body.to_string()).ok()?;
     let text = response.body_mut().read_to_string().ok()?;
     Some((response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null)))
 }
 
-fn get(url: &str) -> Vec<u8> {
+pub(crate) fn get(url: &str) -> Vec<u8> {
     let mut response = agent().get(url).call().unwrap();
     response.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap()
 }
@@ -156,6 +161,13 @@ fn nothing_that_was_answered_is_lost() {
 #[ignore = "slow: a hundred kills"]
 fn nothing_is_lost_in_a_hundred_kills() {
     killed(100);
+}
+
+/// For the page of results: as many as `NOREGRET_KILLS` says.
+#[test]
+#[ignore = "slow: as many kills as one likes"]
+fn nothing_is_lost_in_so_many_kills() {
+    killed(std::env::var("NOREGRET_KILLS").map_or(10, |kills| kills.parse().unwrap()));
 }
 
 /// SIGTERM: what waits is done, all is saved, and the exit code says so.

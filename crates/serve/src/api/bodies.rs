@@ -1,20 +1,56 @@
 //! Bodies of our own protocol.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, Schema, SchemaType, Type};
 
 use crate::model::engine::{Chosen, Forecasted};
 use crate::model::event::{Decide, Event, Offered};
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
 
+fn of(kind: Type) -> Object {
+    Object::with_type(kind)
+}
+
+/// Features: an object of them, an array, or nothing.
+fn features() -> Schema {
+    OneOfBuilder::new()
+        .item(of(Type::Object))
+        .item(ArrayBuilder::new().items(Object::with_type(SchemaType::AnyValue)))
+        .item(of(Type::Null))
+        .examples([json!({"age": 31, "hue": "red"})])
+        .build()
+        .into()
+}
+
+/// A label, or probabilities of all.
+fn label() -> Schema {
+    let labels = [Type::String, Type::Number, Type::Boolean];
+    let numbers = ArrayBuilder::new().items(of(Type::Number));
+    let schema = labels.into_iter().fold(OneOfBuilder::new(), |schema, kind| schema.item(of(kind)));
+    schema.item(numbers).examples([json!("cat")]).build().into()
+}
+
+/// Labels on offer: names, names with features, or an object of both.
+fn labels() -> Schema {
+    let one = OneOfBuilder::new().item(of(Type::String)).item(of(Type::Number)).item(of(Type::Object));
+    OneOfBuilder::new()
+        .item(ArrayBuilder::new().items(one))
+        .item(of(Type::Object))
+        .item(of(Type::Null))
+        .examples([json!(["a", "b"])])
+        .build()
+        .into()
+}
+
 /// A row to predict.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PredictBody {
     /// Features by name: numbers, texts (categories), bools; objects within are columns by path. Or an array.
-    #[schema(value_type = Object, example = json!({"age": 31, "hue": "red"}))]
+    #[schema(schema_with = features)]
     pub x: Value,
     /// What the row is called whose label comes later: the service keeps it until then.
     #[serde(default)]
@@ -27,14 +63,14 @@ pub struct PredictBody {
 #[serde(deny_unknown_fields)]
 pub struct LearnBody {
     /// Features, as in predict.
-    #[schema(value_type = Option<Object>, example = json!({"age": 31, "hue": "red"}))]
+    #[schema(schema_with = features, required = false)]
     pub x: Option<Value>,
     /// Instead of features: the row that was forecast under this id.
     #[serde(default)]
     #[schema(example = json!(null), min_length = 1, max_length = 256)]
     pub id: Option<String>,
     /// The label; a number for learners of numbers; probabilities of all labels for those that take them.
-    #[schema(value_type = String, example = "cat")]
+    #[schema(schema_with = label)]
     pub y: Value,
     /// The importance weight, 1 without it.
     #[schema(example = 1.0, minimum = 0.0, maximum = 1e30)]
@@ -46,12 +82,12 @@ pub struct LearnBody {
 #[serde(deny_unknown_fields)]
 pub struct DecideBody {
     /// Features of the round, as in predict.
-    #[schema(value_type = Object, example = json!({"hour": 9, "device": "phone"}))]
+    #[schema(schema_with = features, required = false)]
     #[serde(default)]
     pub x: Value,
     /// The labels on offer: a list of names, a list of `{"label", "x"}`, or an object of names and features. Without it, all labels of
     /// the model.
-    #[schema(value_type = Option<Vec<String>>, example = json!(["red", "green", "blue"]))]
+    #[schema(schema_with = labels, required = false)]
     pub labels: Option<Value>,
     /// An id of one's own; without it, one is made.
     #[schema(example = "visit-17", max_length = 256)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use noregret::model::Archive;
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use super::bodies::{BackupBody, CopyBody, EvaluateBody, PromoteBody, RollbackBody};
 use super::problem::Problem;
 use super::streams::streamed;
-use crate::app::{App, json as answered};
+use crate::app::{App, Asked, Named, json as answered};
 use crate::hub::Place;
 use crate::model::engine::{Engine, Keep};
 use crate::model::evaluation::Simple;
@@ -79,7 +79,7 @@ async fn status(handle: &Handle) -> Value {
         (status = "5XX", description = "Not now", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
@@ -123,7 +123,7 @@ pub(crate) async fn create(
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
 ) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
@@ -141,7 +141,7 @@ pub(crate) async fn show(
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
 ) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
@@ -158,7 +158,7 @@ pub(crate) async fn delete(
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn log(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
 ) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
@@ -192,7 +192,7 @@ fn its_own(handle: &Handle, instead: &str) -> Result<(), Refusal> {
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn forget(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
 ) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
@@ -214,8 +214,8 @@ pub(crate) struct Version {
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn export(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
-    Query(version): Query<Version>,
+    Named(name): Named<String>,
+    Asked(version): Asked<Version>,
     headers: HeaderMap,
 ) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
@@ -257,7 +257,7 @@ fn at_version(handle: &Handle, version: u64, limits: &crate::Limits) -> Result<E
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn import(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
@@ -308,7 +308,7 @@ pub(crate) async fn put_model(
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn versions(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
 ) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
@@ -324,7 +324,7 @@ pub(crate) async fn versions(
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn save(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
 ) -> Answered {
     app.allow(&headers, Right::Admin, Some(&name))?;
@@ -340,7 +340,7 @@ pub(crate) async fn save(
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn roll_back(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
@@ -362,7 +362,7 @@ pub(crate) async fn roll_back(
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn promote(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
@@ -401,7 +401,7 @@ pub(crate) async fn promote(
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn copy(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
@@ -426,7 +426,7 @@ pub(crate) async fn copy(
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn evaluate(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::json;
 
 use super::bodies::{ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, PredictBody};
 use super::streams::{self, Wanted};
-use crate::app::{App, is_lines, json as answered};
+use crate::app::{App, Named, is_lines, json as answered};
 use crate::model::engine::Answer;
 use crate::model::event::Event;
 use crate::refusal::Refusal;
@@ -48,7 +48,7 @@ pub(super) fn shown(answer: Answer) -> serde_json::Value {
         (status = "4XX", description = "Refused", body = super::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn predict(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
@@ -115,7 +115,7 @@ async fn act(
         (status = "4XX", description = "Refused", body = super::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn learn(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
@@ -133,7 +133,7 @@ pub(crate) async fn learn(
         (status = "4XX", description = "Refused", body = super::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn decide(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
@@ -151,7 +151,7 @@ pub(crate) async fn decide(
         (status = "4XX", description = "404 unknown, 409 conflict, 410 too late", body = super::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn feedback(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
@@ -171,7 +171,7 @@ pub(crate) async fn feedback(
         (status = "4XX", description = "Refused", body = super::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn activate(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {

@@ -106,6 +106,10 @@ impl Handle {
             ending: AtomicBool::new(false),
         });
         let (kind, folder) = (engine.kind, store.folder().to_owned());
+        let last = engine.standing.at;
+        if last > now() + 1000 {
+            tracing::warn!(model = %name, "the clock is {} seconds behind the last event; time goes on from there", (last - now()) / 1000);
+        }
         let marks = store.marks()?;
         let saved = store.snapshots()?.last().copied().unwrap_or(0);
         let writer = Writer {
@@ -117,6 +121,7 @@ impl Handle {
             saved,
             marks,
             tried: Instant::now(),
+            started: (now().max(last), Instant::now()),
         };
         let thread = std::thread::Builder::new()
             .name(format!("model {name}"))

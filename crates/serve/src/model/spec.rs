@@ -128,7 +128,14 @@ pub struct Spec {
     #[schema(example = json!(null), pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     pub shadow_of: Option<String>,
     /// How answers count.
+    #[serde(deserialize_with = "object")]
     pub service: Service,
+}
+
+/// An object: a list of values would be read as one without names.
+fn object<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Service, D::Error> {
+    let map = Map::deserialize(from)?;
+    serde_json::from_value(Value::Object(map)).map_err(serde::de::Error::custom)
 }
 
 /// A model that was just made.

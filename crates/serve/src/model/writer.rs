@@ -35,6 +35,8 @@ pub(super) struct Writer {
     pub(super) marks: Vec<(u64, i64)>,
     /// When it was last tried to go on.
     pub(super) tried: Instant,
+    /// When it was started: by the clock or the last event, whichever is later, and by what no clock changes.
+    pub(super) started: (i64, Instant),
 }
 
 /// An answer that is given when the group is durable.
@@ -93,9 +95,10 @@ impl Writer {
         self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The time of the next event: the clock's, and never before that of the last one.
+    /// The time of the next event: the clock's, but where the clock was set back, time goes on from where it was.
     fn at(&self) -> i64 {
-        now().max(self.engine.standing.at)
+        let since = self.started.1.elapsed().as_millis() as i64;
+        now().max(self.started.0 + since).max(self.engine.standing.at)
     }
 
     fn expire(&mut self, begun: &mut bool) {

@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 
 /// A refusal in Personalizer's form.
 #[derive(Debug)]
-pub(super) struct Error(pub(super) Refusal);
+pub(crate) struct Error(pub(super) Refusal);
 
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {

@@ -13,8 +13,9 @@ mod time;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, Request};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::HeaderMap;
+use axum::http::request::Parts;
 use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::json;
@@ -96,7 +97,24 @@ pub(super) struct Named {
     id: String,
 }
 
-type Names = Path<Named>;
+pub(super) struct Names(Named);
+
+impl std::ops::Deref for Names {
+    type Target = Named;
+
+    fn deref(&self) -> &Named {
+        &self.0
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Names {
+    type Rejection = answers::Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, answers::Error> {
+        let named = crate::app::Named::<Named>::from_request_parts(parts, state).await;
+        Ok(Self(named.map_err(answers::Error)?.0))
+    }
+}
 
 /// Personalizer's reward wait time, until it is configured: ten minutes.
 const WAIT: f64 = 600.0;

@@ -23,6 +23,10 @@ pub struct Limits {
     pub snapshot_every: u64,
     /// How long a body may take to arrive, in seconds.
     pub body_seconds: u64,
+    /// Connections at one time.
+    pub connections: usize,
+    /// How long a connection may be without a request, or a request without all of its head, in seconds.
+    pub idle_seconds: u64,
 }
 
 impl Default for Limits {
@@ -38,6 +42,8 @@ impl Default for Limits {
             rate: None,
             snapshot_every: 20_000,
             body_seconds: 30,
+            connections: 16_000,
+            idle_seconds: 75,
         }
     }
 }

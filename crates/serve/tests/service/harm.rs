@@ -145,3 +145,112 @@ fn a_changed_log_is_not_served() {
     service.delete("/v1/models/bad").ok(204);
     assert_eq!(service.get("/healthz").status, 200);
 }
+
+/// A page of the database is torn: refused with a sentence, and the other models are served.
+#[test]
+fn a_torn_page_is_not_served() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for model in ["good", "bad"] {
+        service.put(&format!("/v1/models/{model}"), &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+        for t in 0..60 {
+            let row = json!({"x": {"v": t, "text": "x".repeat(500)}, "y": "a"});
+            service.post(&format!("/v1/models/{model}/learn"), &row).ok(200);
+        }
+    }
+    service.stop();
+    let database = folder.path().join("models/bad/events.sqlite");
+    let mut bytes = std::fs::read(&database).expect("a database");
+    let page = 4096 * (bytes.len() / 4096 / 2);
+    bytes[page..page + 2048].fill(0);
+    std::fs::write(&database, bytes).expect("writable");
+    let service = Service::start(folder.path());
+    let answer = service.post("/v1/models/bad/predict", &json!({"x": {}}));
+    assert_eq!(answer.status, 503);
+    assert!(answer.json()["detail"].as_str().is_some_and(|what| what.contains("damaged")), "{answer:?}");
+    service.post("/v1/models/good/predict", &json!({"x": {}})).ok(200);
+}
+
+/// The clock is set back by ten days: decisions still end in their waiting time, and the log's times do not go back.
+#[test]
+fn the_clock_is_set_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = json!({"feedback": "bandit", "labels": ["a", "b"], "service": {"wait_seconds": 0.5, "default_reward": 0}});
+    service.put("/v1/models/m", &spec).ok(201);
+    service.post("/v1/models/m/decide", &json!({"x": {}})).ok(200);
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    service.stop();
+    // The same as a clock that was ahead then: what the log says was in ten days.
+    let snapshots = folder.path().join("models/m/snapshots");
+    for entry in std::fs::read_dir(&snapshots).expect("snapshots") {
+        let path = entry.expect("an entry").path();
+        if !path.ends_with("00000000000000000000.safetensors") {
+            std::fs::remove_file(path).expect("removable");
+        }
+    }
+    let database = folder.path().join("models/m/events.sqlite");
+    let db = rusqlite::Connection::open(&database).expect("a database");
+    db.execute("UPDATE events SET at = at + 864000000", []).expect("ten days more");
+    drop(db);
+    let service = Service::start(folder.path());
+    let id = service.post("/v1/models/m/decide", &json!({"x": {}})).ok(200)["id"].clone();
+    std::thread::sleep(std::time::Duration::from_millis(1300));
+    assert_eq!(service.post("/v1/models/m/feedback", &json!({"id": id, "correct": true})).status, 410);
+    assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["expired"], 2);
+    service.stop();
+    let db = rusqlite::Connection::open(&database).expect("a database");
+    let mut of = db.prepare("SELECT at FROM events ORDER BY seq").expect("events");
+    let times: Vec<i64> = of.query_map([], |row| row.get(0)).expect("rows").map(|at| at.expect("a time")).collect();
+    assert!(times.len() >= 4 && times.is_sorted(), "{times:?}");
+}
+
+/// More than can be done: refused with a time to come again, counted once what was not, and another model does not wait for it.
+#[test]
+fn overload_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::with(folder.path(), Limits { queue: 3, ..Limits::default() });
+    service.put("/v1/models/slow", &json!({"labels": ["a", "b", "c", "d"], "params": {"features": 200}})).ok(201);
+    service.put("/v1/models/fast", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let row = |t: usize| {
+        let x: serde_json::Map<String, serde_json::Value> =
+            (0..150).map(|at| (format!("v{at}"), (((at * 7 + t) % 13) as f64).into())).collect();
+        let label = ["a", "b", "c", "d"][t % 4];
+        json!({"x": x, "y": label})
+    };
+    let (mut done, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..16)
+            .map(|client| {
+                let (service, row) = (&service, &row);
+                scope.spawn(move || {
+                    let (mut done, mut refused) = (0, 0);
+                    for t in 0..6 {
+                        let answer = service.post("/v1/models/slow/learn", &row(client * 6 + t));
+                        match answer.status {
+                            200 => done += 1,
+                            503 => {
+                                assert_eq!(answer.retry_after.as_deref(), Some("1"), "{answer:?}");
+                                refused += 1;
+                            }
+                            _ => panic!("{answer:?}"),
+                        }
+                    }
+                    (done, refused)
+                })
+            })
+            .collect();
+        // Meanwhile, another model.
+        for t in 0..20 {
+            let begun = std::time::Instant::now();
+            service.post("/v1/models/fast/learn", &json!({"x": {"v": t}, "y": "a"})).ok(200);
+            assert!(begun.elapsed() < std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
+        }
+        for client in clients {
+            let (mine, not) = client.join().expect("no panic");
+            (done, refused) = (done + mine, refused + not);
+        }
+    });
+    assert!(done > 0 && refused > 0, "{done} done, {refused} refused");
+    assert_eq!(service.get("/v1/models/slow").ok(200)["rounds"], done);
+}

@@ -1,0 +1,90 @@
+//! Connections: a bounded number, none of which may be idle for long, and an end in good order.
+
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use noregret_stream::Stop;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::safety::limits::Limits;
+
+/// Connections that do not end in this time are cut: their requests are answered, or not done at all.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Serves `router` to whoever connects, until `stop` is asked for; then does what was begun.
+pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, limits: &Limits) {
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let idle = Duration::from_secs(limits.idle_seconds);
+    let (end, ending) = watch::channel(());
+    let mut open = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = asked(stop) => break,
+        };
+        let Ok((stream, from)) = accepted else {
+            // No more files can be open, for now.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        // Beyond the limit a connection is closed at once: its client sees that, and may come again.
+        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+            let (router, ending) = (router.clone(), ending.clone());
+            open.spawn(async move {
+                one(stream, from, router, idle, ending).await;
+                drop(place);
+            });
+        }
+        while open.try_join_next().is_some() {}
+    }
+    drop((listener, end));
+    let all = async { while open.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(GRACE, all).await;
+}
+
+/// Serves one connection. `idle` is how long a request's head may take, and how long there may be none.
+async fn one(
+    stream: TcpStream,
+    from: SocketAddr,
+    router: Router,
+    idle: Duration,
+    mut ending: watch::Receiver<()>,
+) {
+    // Answers are small, and are not to wait for others.
+    let _ = stream.set_nodelay(true);
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(from));
+        router.call(request)
+    });
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(idle)
+            .serve_connection(TokioIo::new(stream), service)
+    );
+    tokio::select! {
+        // A client that goes away is no error.
+        _ = connection.as_mut() => return,
+        _ = ending.changed() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+/// Returns when it is to be stopped.
+pub(crate) async fn asked(stop: &Stop) {
+    while stop.asked().is_none() {
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+}
