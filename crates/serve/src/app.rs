@@ -124,7 +124,8 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let path = Path::<T>::from_request_parts(parts, state).await;
-        let Path(named) = path.map_err(|error| Refusal::malformed(format!("the path: {}", error.body_text())))?;
+        let Path(named) =
+            path.map_err(|error| Refusal::malformed(format!("the path: {}", error.body_text())))?;
         Ok(Self(named))
     }
 }
@@ -137,7 +138,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let query = Query::<T>::from_request_parts(parts, state).await;
-        let Query(asked) = query.map_err(|error| Refusal::malformed(format!("the query: {}", error.body_text())))?;
+        let Query(asked) =
+            query.map_err(|error| Refusal::malformed(format!("the query: {}", error.body_text())))?;
         Ok(Self(asked))
     }
 }

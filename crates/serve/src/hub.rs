@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::model::engine::Engine;
 use crate::model::follower::follow;
-use crate::model::spec::{Spec, shown};
 use crate::model::handle::Handle;
+use crate::model::spec::{Spec, shown};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::safety::names;

@@ -171,13 +171,7 @@ pub(crate) fn browser() -> Option<PathBuf> {
         .find(|file| file.exists())
 }
 
-pub(crate) fn browse(
-    browser: &Path,
-    folder: &Folder,
-    page: &str,
-    width: u32,
-    arguments: &[&str],
-) -> Vec<u8> {
+pub(crate) fn browse(browser: &Path, folder: &Folder, page: &str, width: u32, arguments: &[&str]) -> Vec<u8> {
     let output = Command::new(browser)
         .args([
             "--headless",

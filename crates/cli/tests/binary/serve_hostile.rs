@@ -34,8 +34,12 @@ fn a_full_disk_loses_nothing() {
         return;
     };
     let url = format!("{}/v1/models/m", served.base);
-    assert_eq!(agent().put(&url).send("{\"learner\": \"ogd\", \"labels\": [\"a\", \"b\"]}").unwrap().status(), 201);
-    let row = |t: u64| json!({"x": {"v": t % 7, "text": "x".repeat(900)}, "y": if t % 7 > 3 { "a" } else { "b" }});
+    assert_eq!(
+        agent().put(&url).send("{\"learner\": \"ogd\", \"labels\": [\"a\", \"b\"]}").unwrap().status(),
+        201
+    );
+    let row =
+        |t: u64| json!({"x": {"v": t % 7, "text": "x".repeat(900)}, "y": if t % 7 > 3 { "a" } else { "b" }});
     let (agent, mut learnt, mut refused) = (agent(), 0u64, Value::Null);
     for t in 0..20_000 {
         match post(&agent, &format!("{url}/learn"), &row(t)).unwrap() {
@@ -101,7 +105,10 @@ fn idle_connections_and_slow_writers() {
     let folder = Folder::new();
     let served = Served::start(&folder, "");
     let url = format!("{}/v1/models/m", served.base);
-    assert_eq!(agent().put(&url).send("{\"learner\": \"ogd\", \"labels\": [\"a\", \"b\"]}").unwrap().status(), 201);
+    assert_eq!(
+        agent().put(&url).send("{\"learner\": \"ogd\", \"labels\": [\"a\", \"b\"]}").unwrap().status(),
+        201
+    );
     let address = served.base.strip_prefix("http://").unwrap();
     let mut idle = Vec::new();
     while idle.len() < 10_000 {
@@ -114,7 +121,11 @@ fn idle_connections_and_slow_writers() {
     }
     let mut slow: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(address).unwrap()).collect();
     for (at, connection) in slow.iter_mut().enumerate() {
-        let text = if at % 2 == 0 { "POST /v1/mod" } else { "POST /v1/models/m/learn HTTP/1.1\r\nhost: a\r\ncontent-length: 900\r\n\r\n{" };
+        let text = if at % 2 == 0 {
+            "POST /v1/mod"
+        } else {
+            "POST /v1/models/m/learn HTTP/1.1\r\nhost: a\r\ncontent-length: 900\r\n\r\n{"
+        };
         connection.write_all(text.as_bytes()).unwrap();
     }
     let (agent, mut worst) = (agent(), Duration::ZERO);
@@ -159,9 +170,12 @@ fn a_browser_shows_the_pages() {
     let url = |path: &str| format!("{}/v1/models/{path}", served.base);
     for (name, spec) in [
         ("pets", json!({"learner": "ogd", "labels": ["cat", "dog"]})),
-        ("site", json!({"feedback": "bandit", "labels": ["red", "green", "blue"], "params": {"features": 8}})),
+        (
+            "site",
+            json!({"feedback": "bandit", "labels": ["red", "green", "blue"], "params": {"features": 8}}),
+        ),
         ("trial", json!({"shadow_of": "site", "learner": "squarecb"})),
-        ("a-model-with-a-name-that-is-as-long-as-a-name-can-be-0123456789ab", json!({"feedback": "bandit"})),
+        ("a-model-with-a-name-that-is-as-long-as-a-name-can-be-0123456789", json!({"feedback": "bandit"})),
     ] {
         let made = agent().put(url(name)).send(spec.to_string()).unwrap();
         assert_eq!(made.status(), 201, "{name}");
@@ -177,11 +191,22 @@ fn a_browser_shows_the_pages() {
     }
     std::thread::sleep(Duration::from_millis(500));
     for (page, path, needs) in [
-        ("models", "/", vec!["squarecb, bandit feedback, shadow of site", "would have earned", "4 models", "log-loss"]),
-        ("evaluation", "/evaluation?model=site", vec!["without exploration", "shadow trial (squarecb)", "200 decisions"]),
+        (
+            "models",
+            "/",
+            vec!["squarecb, bandit feedback, shadow of site", "would have earned", "4 models", "log-loss"],
+        ),
+        (
+            "evaluation",
+            "/evaluation?model=site",
+            vec!["without exploration", "shadow trial (squarecb)", "200 decisions"],
+        ),
     ] {
         let text = String::from_utf8(get(&format!("{}{path}", served.base))).unwrap();
-        assert!(!text.contains("http://") || text.matches("http://").count() == text.matches("http://www.w3.org/").count());
+        assert!(
+            !text.contains("http://")
+                || text.matches("http://").count() == text.matches("http://www.w3.org/").count()
+        );
         let query = path.split_once('?').map_or("", |(_, query)| query);
         let measured = text
             .replace("<head>", &format!("<head><base href=\"{}/?{query}\">", served.base))
@@ -190,8 +215,10 @@ fn a_browser_shows_the_pages() {
         folder.write("measured.html", measured);
         for width in [500, 1280] {
             let arguments = ["--dump-dom", "--disable-web-security", "--virtual-time-budget=6000"];
-            let dom = String::from_utf8(browse(&browser, &folder, "measured.html", width, &arguments)).unwrap();
-            let found = dom.split("MEASURED").nth(1).unwrap_or_else(|| panic!("{page}: nothing was measured: {dom}"));
+            let dom =
+                String::from_utf8(browse(&browser, &folder, "measured.html", width, &arguments)).unwrap();
+            let found =
+                dom.split("MEASURED").nth(1).unwrap_or_else(|| panic!("{page}: nothing was measured: {dom}"));
             assert!(found.starts_with("{\"over\":0,"), "{page} at {width} pixels: {found}");
             for need in &needs {
                 assert!(found.contains(need), "{page} does not show {need}: {found}");
@@ -214,7 +241,8 @@ fn a_browser_shows_the_pages() {
                 images.push(std::fs::read(&shot).unwrap());
                 // For people: keep them with NOREGRET_SCREENSHOTS=FOLDER.
                 if let Some(keep) = std::env::var_os("NOREGRET_SCREENSHOTS") {
-                    std::fs::copy(&shot, std::path::Path::new(&keep).join(shot.file_name().unwrap())).unwrap();
+                    std::fs::copy(&shot, std::path::Path::new(&keep).join(shot.file_name().unwrap()))
+                        .unwrap();
                 }
             }
             assert!(images.iter().all(|image| image.len() > 15_000), "{page}: next to nothing is shown");

@@ -246,7 +246,10 @@ impl LearnBody {
         match (x, id) {
             (Some(x), None) => Ok(Event::Learn { x, y, weight }),
             (None, Some(id)) => Ok(Event::Label { id, y, weight }),
-            _ => Err(Refusal::invalid("x", "one of x and id was needed: a row, or one that was forecast before")),
+            _ => Err(Refusal::invalid(
+                "x",
+                "one of x and id was needed: a row, or one that was forecast before",
+            )),
         }
     }
 }

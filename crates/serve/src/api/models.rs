@@ -23,8 +23,8 @@ use crate::app::{App, Asked, Named, json as answered};
 use crate::hub::Place;
 use crate::model::engine::{Engine, Keep};
 use crate::model::evaluation::Simple;
-use crate::model::spec::{Feedback, Service, Spec, shown};
 use crate::model::handle::{Handle, Restored, described};
+use crate::model::spec::{Feedback, Service, Spec, shown};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::store;
@@ -91,10 +91,10 @@ pub(crate) async fn create(
         None => spec,
         Some(live) => {
             app.allow(&headers, Right::Read, Some(live))?;
-            let live = app.hub.get(live).map_err(|refusal| Refusal {
-                field: Some("shadow_of".to_owned()),
-                ..refusal
-            })?;
+            let live = app
+                .hub
+                .get(live)
+                .map_err(|refusal| Refusal { field: Some("shadow_of".to_owned()), ..refusal })?;
             spec.shadowing(&live.spec())
         }
     };

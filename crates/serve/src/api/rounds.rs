@@ -119,10 +119,7 @@ pub(crate) async fn learn(
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
-    act(&app, &name, "learn", &headers, body, |bytes| {
-        crate::app::parsed::<LearnBody>(bytes)?.event()
-    })
-    .await
+    act(&app, &name, "learn", &headers, body, |bytes| crate::app::parsed::<LearnBody>(bytes)?.event()).await
 }
 
 /// POST …/decide.

@@ -124,6 +124,12 @@ impl Engine {
         let over = |(_, waits): &(&str, &Waits)| waits.since + wait <= now;
         let looked = self.waiting.iter().take_while(|(_, waits)| waits.since + wait <= now || !waits.active);
         let asked = self.asked.iter().take_while(|(_, asked)| asked.since + wait <= now);
-        looked.filter(over).map(|(id, _)| id).chain(asked.map(|(id, _)| id)).take(most).map(str::to_owned).collect()
+        looked
+            .filter(over)
+            .map(|(id, _)| id)
+            .chain(asked.map(|(id, _)| id))
+            .take(most)
+            .map(str::to_owned)
+            .collect()
     }
 }

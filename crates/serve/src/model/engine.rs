@@ -12,8 +12,8 @@ use noregret_stream::run::bandit::Play;
 use serde_json::Value;
 
 use super::answers::Waits;
-use super::learn::Asked;
 use super::event::{Event, Outcome};
+use super::learn::Asked;
 use super::rows;
 use super::spec::{Made, RowKind, Spec};
 use super::standing::Standing;
@@ -134,7 +134,8 @@ impl Engine {
     pub(crate) fn apply(&mut self, at: i64, event: &Event) -> Done {
         let told = matches!(event, Event::Followed { .. } | Event::Restored { .. } | Event::Configure { .. });
         if let Some(live) = self.spec.shadow_of.as_ref().filter(|_| !told) {
-            let what = format!("the model is a shadow: it learns from what happens to {live}, and answers predict");
+            let what =
+                format!("the model is a shadow: it learns from what happens to {live}, and answers predict");
             return Err(Refusal::conflict(what));
         }
         let done = match event {
@@ -167,12 +168,16 @@ impl Engine {
         let problem = self.learner.problem();
         for (id, waits) in before.waiting.iter() {
             let mine = match keep {
-                Keep::Waiting if waits.example.fits(problem) && waits.taken.check(problem.classes).is_ok() => {
+                Keep::Waiting
+                    if waits.example.fits(problem) && waits.taken.check(problem.classes).is_ok() =>
+                {
                     waits.clone()
                 }
                 // A shadow has made rows of its own of the same decisions.
                 Keep::Scores => match self.waiting.take(id) {
-                    Ok(mine) => Waits { since: waits.since, active: waits.active, heard: waits.heard, ..mine },
+                    Ok(mine) => {
+                        Waits { since: waits.since, active: waits.active, heard: waits.heard, ..mine }
+                    }
                     Err(_) => continue,
                 },
                 Keep::Waiting => continue,

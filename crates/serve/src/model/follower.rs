@@ -50,7 +50,8 @@ fn run(shadow: &Handle, live: &std::path::Path) {
             continue;
         };
         let last = *last;
-        let told = |(seq, event, outcome)| Event::Followed { seq, of: Box::new(event), outcome: Box::new(outcome) };
+        let told =
+            |(seq, event, outcome)| Event::Followed { seq, of: Box::new(event), outcome: Box::new(outcome) };
         if shadow.tell(events.into_iter().map(told).collect()).is_err() {
             return;
         }

@@ -160,7 +160,8 @@ impl Engine {
         let answer = forecasted(forecast, &self.prediction, played, &self.encoder);
         if let Some(target) = self.example.target() {
             // Of a label that came up since, the forecast before says nothing.
-            let before = before.filter(|before| before.probabilities.len() == self.prediction.probabilities.len());
+            let before =
+                before.filter(|before| before.probabilities.len() == self.prediction.probabilities.len());
             let score = match before {
                 None => RoundScore::new(forecast, &self.prediction, played, target),
                 Some(Asked { scores, probabilities, played, .. }) => {

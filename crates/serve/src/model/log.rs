@@ -109,7 +109,15 @@ impl Lines {
             let writer = LogWriter::go_on(Vec::new(), &header.labels, &header.schema.columns);
             (header.schema.columns, header.labels, Some(writer))
         };
-        Ok(Self { kind, columns, labels, writer, plain: header.as_bytes().to_vec(), row: Row::new(), asked: HashMap::new() })
+        Ok(Self {
+            kind,
+            columns,
+            labels,
+            writer,
+            plain: header.as_bytes().to_vec(),
+            row: Row::new(),
+            asked: HashMap::new(),
+        })
     }
 
     fn drain(&mut self, out: &mut Vec<u8>) {

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::answers::Waits;
 use super::engine::Engine;
 use super::learn::Asked;
-use super::standing::{Standing, WINDOW};
 use super::spec::{Feedback, RowKind, Spec};
+use super::standing::{Standing, WINDOW};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 

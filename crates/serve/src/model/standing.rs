@@ -119,6 +119,9 @@ mod tests {
         instead.add(2.0, 1.0);
         instead.add(0.5, 0.0);
         let (value, error) = instead.estimate().expect("two rounds");
-        assert!((value - 0.8).abs() < 1e-12 && (error - 0.32f64.sqrt() / 2.5).abs() < 1e-12, "{value} {error}");
+        assert!(
+            (value - 0.8).abs() < 1e-12 && (error - 0.32f64.sqrt() / 2.5).abs() < 1e-12,
+            "{value} {error}"
+        );
     }
 }

@@ -14,8 +14,8 @@ use super::answers::Answered;
 use crate::app::{App, json as answered};
 use crate::model::engine::{Answer, Chosen};
 use crate::model::event::{Decide, Event, Offered, Outcome, Slot, slot_id};
-use crate::model::spec::shown;
 use crate::model::handle::Handle;
+use crate::model::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 

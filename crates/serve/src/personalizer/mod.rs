@@ -22,8 +22,8 @@ use serde_json::json;
 
 use crate::app::{App, key_of};
 use crate::hub::Place;
-use crate::model::spec::{Feedback, Service, Spec};
 use crate::model::handle::Handle;
+use crate::model::spec::{Feedback, Service, Spec};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
@@ -130,7 +130,6 @@ fn first_service() -> Service {
 }
 
 impl Named {
-
     /// What the loop is called: as the path says, or as the key does that is for one alone (a client that keeps no path of its
     /// endpoint), or `default`.
     fn name<'a>(&'a self, app: &'a App, headers: &HeaderMap) -> &'a str {

@@ -201,7 +201,8 @@ fn the_clock_is_set_back() {
     service.stop();
     let db = rusqlite::Connection::open(&database).expect("a database");
     let mut of = db.prepare("SELECT at FROM events ORDER BY seq").expect("events");
-    let times: Vec<i64> = of.query_map([], |row| row.get(0)).expect("rows").map(|at| at.expect("a time")).collect();
+    let times: Vec<i64> =
+        of.query_map([], |row| row.get(0)).expect("rows").map(|at| at.expect("a time")).collect();
     assert!(times.len() >= 4 && times.is_sorted(), "{times:?}");
 }
 
@@ -210,7 +211,9 @@ fn the_clock_is_set_back() {
 fn overload_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::with(folder.path(), Limits { queue: 3, ..Limits::default() });
-    service.put("/v1/models/slow", &json!({"labels": ["a", "b", "c", "d"], "params": {"features": 200}})).ok(201);
+    service
+        .put("/v1/models/slow", &json!({"labels": ["a", "b", "c", "d"], "params": {"features": 200}}))
+        .ok(201);
     service.put("/v1/models/fast", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
     let row = |t: usize| {
         let x: serde_json::Map<String, serde_json::Value> =
