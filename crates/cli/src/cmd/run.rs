@@ -32,7 +32,7 @@ use noregret_stream::watch::certify::{Certified, Record};
 
 pub(crate) use self::checks::check_target;
 use self::checks::{check_open_classes, check_options, record};
-use self::going_on::{Stands, check_going_on, checkpoint, go_on, skip, stands, stopped};
+use self::going_on::{Stands, check_going_on, checkpoint, go_on, skip, stands, stopped, watching};
 use crate::abstention::{RiskPlot, abstention};
 use crate::args::RunArgs;
 use crate::checkpoint::{Next, Segments};
@@ -252,7 +252,7 @@ impl Session<'_> {
                     .map_err(Failure::data)?
         {
             standing = stood;
-            self.facts = go_on(&mut self.examples, &mut self.observers.baselines, archive, counts);
+            self.facts = go_on(&mut self.examples, &mut self.observers, archive, counts);
         }
         let draws = about.forecast == Forecast::RandomisedLabel;
         let mut options = self.options.clone();
@@ -307,8 +307,8 @@ impl Session<'_> {
             {
                 let learning = Learning::Full(learner.as_mut());
                 let extra = (None, &self.facts);
-                let (generator, baselines) = (draws.then_some(&generator), self.observers.baselines.as_ref());
-                checkpoint(plan, learning, generator, &self.examples, &standing, baselines, extra)?;
+                let (generator, watching) = (draws.then_some(&generator), watching(&self.observers));
+                checkpoint(plan, learning, generator, &self.examples, &standing, watching, extra)?;
             }
             if stop.asked().is_none() {
                 standing.finish(learner.as_mut());
@@ -317,7 +317,7 @@ impl Session<'_> {
         let score = standing.score.clone();
         let whole = plan.checkpoint.is_some() || stop.asked().is_some();
         let stands: Option<Stands> = if whole {
-            Some(stands(standing, self.observers.baselines.clone(), None, self.facts.clone()))
+            Some(stands(standing, watching(&self.observers), None, self.facts.clone()))
         } else if options.look_ahead {
             Some(Box::new(move |archive, _| standing.set_place(archive)))
         } else {
@@ -362,7 +362,7 @@ impl Session<'_> {
         {
             standing = stood;
             whole = counts.log;
-            self.facts = go_on(&mut self.examples, &mut self.observers.baselines, archive, counts);
+            self.facts = go_on(&mut self.examples, &mut self.observers, archive, counts);
         }
         // The program that sends rows through a pipe may wait for the decision.
         let live = self.examples.reader.size().is_none();
@@ -401,7 +401,8 @@ impl Session<'_> {
             let bytes = settle(&mut log)?;
             let learning = Learning::Bandit(learner.as_mut());
             let extra = (bytes, &self.facts);
-            checkpoint(plan, learning, Some(&play.generator), &self.examples, &standing, None, extra)?;
+            let watching = watching(&self.observers);
+            checkpoint(plan, learning, Some(&play.generator), &self.examples, &standing, watching, extra)?;
         }
         if stop.asked().is_none() {
             let journal = log.as_mut().map(|log| log as &mut dyn Journal);
@@ -413,7 +414,7 @@ impl Session<'_> {
             log.into_inner().finish().map_err(|error| log_failure(path, &error))?;
         }
         let score = standing.score.clone();
-        let stands = goes_on.then(|| stands(standing, None, bytes, self.facts.clone()));
+        let stands = goes_on.then(|| stands(standing, watching(&self.observers), bytes, self.facts.clone()));
         let (learner, generator) = (AnyModel::Bandit(learner), Some(play.generator));
         self.close(Learnt { learner, score, average: None, first_appearances: None, generator, stands })
     }

@@ -196,6 +196,16 @@ pub fn rows_read(archive: &Archive) -> Option<u64> {
     archive.text(ROWS)?.parse().ok()
 }
 
+/// What watches a run, as a model file keeps it.
+pub fn kept<T: Serialize>(watching: &T) -> Numbers {
+    packed(serde_json::to_vec(watching).expect("plain data"))
+}
+
+/// What [`kept`] wrote, if it is that.
+pub fn of_kept<T: DeserializeOwned>(numbers: &Numbers) -> Option<T> {
+    serde_json::from_slice(&unpacked(numbers)?).ok()
+}
+
 /// Bytes as whole numbers: texts of model files are bounded, and these may be long.
 pub(crate) fn packed(mut bytes: Vec<u8>) -> Numbers {
     bytes.resize(bytes.len().next_multiple_of(8), b' ');

@@ -12,7 +12,7 @@
 //!   within $61 / T$ of $r$ after $T$ rounds.
 
 use noregret::prediction::Prediction;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::run::score::Score;
 use crate::run::{Outcome, Sink};
@@ -26,7 +26,7 @@ const HIGHEST_LOG_ODDS: f64 = 30.0;
 const CELLS: usize = 800;
 
 /// When to abstain.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Rule {
     /// Abstaining costs this, an error 1; in [0, 1].
     Cost(f64),
@@ -37,7 +37,8 @@ pub enum Rule {
 }
 
 /// Watches a run, and abstains in its place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Abstention {
     rule: Rule,
     threshold: f64,
@@ -92,6 +93,11 @@ impl Abstention {
     /// No rounds yet.
     pub fn new(rule: Rule) -> Self {
         Self { rule, threshold: 0.0, rounds: 0, answered: 0.0, errors: 0.0, cells: vec![(0, 0.0); CELLS + 1] }
+    }
+
+    /// Whether it can go on where this one does: it has the same rule.
+    pub fn goes_on_as(&self, other: &Self) -> bool {
+        self.rule == other.rule && self.cells.len() == other.cells.len()
     }
 
     /// The probability of an answer with the forecast `at`: 0 or 1 for rules that draw nothing.

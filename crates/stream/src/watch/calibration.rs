@@ -2,7 +2,7 @@
 
 use noregret::example::{Target, Truth};
 use noregret::prediction::argmax;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::run::score::Score;
 use crate::run::{Outcome, Sink};
@@ -12,7 +12,8 @@ const BINS: usize = 15;
 
 /// Counts, for each range of the forecast probability, how often the event happened: the event that the most probable class is
 /// the true one, and for each class the event that it is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Calibration {
     top: Reliability,
     /// For every class, if asked for.
@@ -20,12 +21,14 @@ pub struct Calibration {
 }
 
 /// The counts of one kind of event.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Reliability {
     bins: [Sums; BINS],
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Sums {
     rounds: u64,
     probability: f64,
@@ -71,6 +74,11 @@ impl Calibration {
     /// Nothing counted yet; `by_class` asks for a curve of every class as well.
     pub fn new(by_class: bool) -> Self {
         Self { top: Reliability::default(), classes: by_class.then(Vec::new) }
+    }
+
+    /// Whether it can go on where this one does: it counts the same.
+    pub fn goes_on_as(&self, other: &Self) -> bool {
+        self.classes.is_some() == other.classes.is_some()
     }
 
     /// Counts a round. A soft label happens by the probability that it gives. Real-valued targets are passed over.

@@ -6,10 +6,14 @@ use noregret::guarantee::RunFacts;
 use noregret::model::{Archive, Data, Numbers};
 use noregret::rng::Rng;
 use noregret_stream::encode::examples::ReadExamples;
-use noregret_stream::run::standing::{Counts, Held, Standing, rows_read, set_rows_read};
+use noregret_stream::run::standing::{Counts, Held, Standing, kept, of_kept, rows_read, set_rows_read};
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Learning, snapshot};
+use noregret_stream::watch::abstain::Abstention;
 use noregret_stream::watch::baseline::Baselines;
+use noregret_stream::watch::calibration::Calibration;
+
+use super::Observers;
 
 use crate::checkpoint::Skip;
 use crate::failure::Failure;
@@ -67,15 +71,28 @@ pub(super) fn skip(
 /// Goes on counting where a run has stopped. Returns what is known of the rounds before it.
 pub(super) fn go_on(
     examples: &mut ReadExamples,
-    baselines: &mut Option<Baselines>,
+    observers: &mut Observers,
     archive: &Archive,
     counts: Counts,
 ) -> RunFacts {
-    if let Some(baselines) = baselines
+    if let Some(baselines) = &mut observers.baselines
         && let Ok(Numbers { data: Data::Real(state), .. }) = archive.tensor(BASELINES)
         && let Some(stood) = Baselines::from_state(state)
     {
         *baselines = stood;
+    }
+    let stood = |name: &str| archive.tensor(name).ok();
+    if let Some(abstention) = &mut observers.abstention
+        && let Some(stood) = stood(ABSTENTION).and_then(of_kept::<Abstention>)
+        && stood.goes_on_as(abstention)
+    {
+        *abstention = stood;
+    }
+    if let Some(calibration) = &mut observers.calibration
+        && let Some(stood) = stood(CALIBRATION).and_then(of_kept::<Calibration>)
+        && stood.goes_on_as(calibration)
+    {
+        *calibration = stood;
     }
     let Counts { bad_rows: (bad, first), large_rows, before, .. } = counts;
     examples.count_on(bad, first);
@@ -90,7 +107,7 @@ pub(super) fn checkpoint<K: Held>(
     generator: Option<&Rng>,
     examples: &ReadExamples,
     standing: &Standing<K>,
-    baselines: Option<&Baselines>,
+    watching: Watching,
     (log, before): (Option<u64>, &RunFacts),
 ) -> Result<(), Failure> {
     let full = matches!(learning, Learning::Full(_));
@@ -102,7 +119,7 @@ pub(super) fn checkpoint<K: Held>(
     }
     standing.save(&counts(examples, log, before.clone()), &mut archive);
     standing.set_place(&mut archive);
-    keep_baselines(&mut archive, baselines);
+    keep(&mut archive, watching);
     set_rows_read(&mut archive, examples.rows_read());
     let path = plan.save.as_deref().expect("checked before");
     model_file::write(&archive, path).map_err(Failure::data)
@@ -114,23 +131,39 @@ pub(super) type Stands = Box<dyn FnOnce(&mut Archive, &ReadExamples)>;
 /// Writes where the run stands when it is over.
 pub(super) fn stands<K: Held + 'static>(
     standing: Standing<K>,
-    baselines: Option<Baselines>,
+    watching: Watching,
     log: Option<u64>,
     before: RunFacts,
 ) -> Stands {
     Box::new(move |archive, examples| {
         standing.save(&counts(examples, log, before), archive);
         standing.set_place(archive);
-        keep_baselines(archive, baselines.as_ref());
+        keep(archive, watching);
     })
 }
 
-/// What a model file calls the state of the baselines.
+/// What a model file calls the state of what watches a run.
 const BASELINES: &str = "run/baselines";
+const ABSTENTION: &str = "run/abstention";
+const CALIBRATION: &str = "run/calibration";
 
-fn keep_baselines(archive: &mut Archive, baselines: Option<&Baselines>) {
-    if let Some(state) = baselines.map(Baselines::state) {
-        archive.set_tensor(BASELINES, Numbers { shape: vec![state.len()], data: Data::Real(state) });
+/// Where those stand that count while they watch, by their names in a model file.
+pub(super) type Watching = Vec<(&'static str, Numbers)>;
+
+/// Where the `observers` stand that a run can go on with.
+pub(super) fn watching(observers: &Observers) -> Watching {
+    let baselines = observers.baselines.as_ref().map(|baselines| {
+        let state = baselines.state();
+        (BASELINES, Numbers { shape: vec![state.len()], data: Data::Real(state) })
+    });
+    let abstention = observers.abstention.as_ref().map(|abstention| (ABSTENTION, kept(abstention)));
+    let calibration = observers.calibration.as_ref().map(|calibration| (CALIBRATION, kept(calibration)));
+    [baselines, abstention, calibration].into_iter().flatten().collect()
+}
+
+fn keep(archive: &mut Archive, watching: Watching) {
+    for (name, numbers) in watching {
+        archive.set_tensor(name, numbers);
     }
 }
 
