@@ -257,3 +257,98 @@ fn overload_is_refused() {
     assert!(done > 0 && refused > 0, "{done} done, {refused} refused");
     assert_eq!(service.get("/v1/models/slow").ok(200)["rounds"], done);
 }
+
+/// Bodies of every route, bent and broken at random: no answer is a failure, every refusal is a sentence, and what was learnt of all
+/// that makes the same models after a restart.
+#[test]
+fn bent_bodies_get_a_sentence() {
+    const SEEDS: &[(&str, &str, &str)] = &[
+        ("POST", "/v1/models/full/learn", r#"{"x": {"v": 1.5, "kind": "a", "of": {"b": [1, 2]}}, "y": "cat", "weight": 2.0}"#),
+        ("POST", "/v1/models/full/learn", r#"{"id": "row-1", "y": "dog"}"#),
+        ("POST", "/v1/models/full/predict", r#"{"x": [1, 2.5, null, true], "id": "row-1"}"#),
+        ("POST", "/v1/models/play/decide", r#"{"x": {"v": 1e-3}, "labels": ["a", "b"], "id": "d", "exclude": ["a"], "deferred": true}"#),
+        ("POST", "/v1/models/offers/decide", r#"{"x": {"u": "v"}, "labels": {"a": {"t": "s"}, "b": {"t": 3}}}"#),
+        ("POST", "/v1/models/play/feedback", r#"{"id": "d1", "reward": 0.5}"#),
+        ("POST", "/v1/models/play/activate", r#"{"id": "d1"}"#),
+        ("POST", "/v1/models/play/evaluate", r#"{"policy": "constant:a", "confidence": 0.9}"#),
+        ("POST", "/v1/models/full/rollback", r#"{"version": 0}"#),
+        ("POST", "/v1/models/play/promote", r#"{"shadow": "beside"}"#),
+        ("POST", "/v1/models/full/copy", r#"{"to": "full"}"#),
+        ("PUT", "/v1/models/full", r#"{"learner": "ogd", "feedback": "full", "labels": ["cat"], "params": {"seed": 1}, "service": {"mode": "online"}}"#),
+        ("POST", "/loops/offers/personalizer/v1.0/rank", r#"{"contextFeatures": [{"u": {"v": [1, "a"]}}], "actions": [{"id": "a", "features": [{"t": "s"}]}, {"id": "b"}], "excludedActions": ["b"], "eventId": "e", "deferActivation": false}"#),
+        ("POST", "/loops/offers/personalizer/multislot/rank", r#"{"actions": [{"id": "a"}, {"id": "b"}], "slots": [{"id": "s", "baselineAction": "a", "excludedActions": ["b"]}], "eventId": "f"}"#),
+        ("POST", "/loops/offers/personalizer/v1.0/events/e/reward", r#"{"value": 0.5}"#),
+        ("POST", "/loops/offers/personalizer/multislot/events/f/reward", r#"{"reward": [{"slotId": "s", "value": 1}]}"#),
+        ("PUT", "/loops/offers/personalizer/configurations/service", r#"{"rewardWaitTime": "PT10M", "defaultReward": 0, "rewardAggregation": "earliest", "logRetentionDays": -1}"#),
+        ("PUT", "/loops/offers/personalizer/evaluations/e", r#"{"name": "e", "startTime": "2020-01-01T00:00:00Z", "endTime": "2030-01-01T00:00:00Z"}"#),
+    ];
+    const PIECES: &[&str] = &[
+        "null", "[]", "{}", "1e999", "-1e308", "1e-400", "-0.0", "18446744073709551616", "NaN", "\"\"", "\"\\u0000\"", "\"\\ud800\"", "{\"a\":",
+        "[[[[", "]", "}", ",", "\"a/b\"", "\"..\"", "true", "\u{1f600}", "\\", "\"x\": 1, \"x\": 2,",
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    for (name, spec) in [
+        ("full", json!({"learner": "ogd", "labels": ["cat", "dog"]})),
+        ("play", json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b"]})),
+        ("beside", json!({"shadow_of": "play", "learner": "banditron"})),
+        ("offers", json!({"feedback": "bandit", "params": {"width": 64, "classes": 4}})),
+    ] {
+        service.put(&format!("/v1/models/{name}"), &spec).ok(201);
+    }
+    let mut state = 9u64;
+    let mut below = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) as usize) % most.max(1)
+    };
+    let mut taken = 0;
+    for round in 0..150 {
+        for (method, path, seed) in SEEDS {
+            let mut body = seed.as_bytes().to_vec();
+            for _ in 0..below(3) + usize::from(round > 0) {
+                let at = below(body.len());
+                match below(4) {
+                    0 => body[at] ^= 1 << below(8),
+                    1 => drop(body.drain(at..(at + below(12)).min(body.len()))),
+                    2 => {
+                        let copied = body[at..(at + below(20)).min(body.len())].to_vec();
+                        body.splice(at..at, copied);
+                    }
+                    _ => drop(body.splice(at..at, PIECES[below(PIECES.len())].bytes())),
+                }
+                if body.is_empty() {
+                    body.push(b' ');
+                }
+            }
+            let answer = service.send(method, path, "application/json", &body);
+            let text = || format!("{method} {path} {}: {answer:?}", String::from_utf8_lossy(&body));
+            match answer.status {
+                200..=204 => taken += 1,
+                400..=422 | 501 => {
+                    let problem = answer.json();
+                    let sentence = problem["detail"].as_str().or(problem["error"]["message"].as_str());
+                    assert!(sentence.is_some_and(|sentence| sentence.len() > 10), "{}", text());
+                }
+                _ => panic!("{}", text()),
+            }
+        }
+    }
+    assert!(taken > 300, "{taken}: most were too broken to say anything");
+    let models = ["full", "play", "beside", "offers"];
+    let files = |service: &Service| models.map(|name| service.get(&format!("/v1/models/{name}/model")).bytes);
+    // The shadow has heard of everything.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let before = files(&service);
+    service.stop();
+    for name in models {
+        // From the first snapshot: all of it is done again.
+        let snapshot = super::support::newest_snapshot(folder.path(), name);
+        if !snapshot.ends_with("00000000000000000000.safetensors") {
+            std::fs::remove_file(snapshot).expect("removable");
+        }
+    }
+    service = Service::start(folder.path());
+    for (name, (before, after)) in models.iter().zip(before.iter().zip(&files(&service))) {
+        assert!(before == after, "{name} is another model after a restart");
+    }
+}
