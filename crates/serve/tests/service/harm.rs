@@ -381,6 +381,8 @@ fn bent_bodies_get_a_sentence() {
             let text = || format!("{method} {path} {}: {answer:?}", String::from_utf8_lossy(&body));
             match answer.status {
                 200..=204 => taken += 1,
+                // A shadow may be behind.
+                503 if path.ends_with("promote") => {}
                 400..=422 | 501 => {
                     let problem = answer.json();
                     let sentence = problem["detail"].as_str().or(problem["error"]["message"].as_str());
@@ -393,6 +395,9 @@ fn bent_bodies_get_a_sentence() {
     assert!(taken > 300, "{taken}: most were too broken to say anything");
     let models = ["full", "play", "beside", "offers"];
     let files = |service: &Service| models.map(|name| service.get(&format!("/v1/models/{name}/model")).bytes);
+    // Something happens behind the last change of a model as a whole, whose snapshot has to stay.
+    service.post("/v1/models/full/learn", &json!({"x": {}, "y": "cat"})).ok(200);
+    service.post("/v1/models/play/decide", &json!({"x": {}})).ok(200);
     // The shadow has heard of everything.
     std::thread::sleep(std::time::Duration::from_millis(500));
     let before = files(&service);
