@@ -359,10 +359,10 @@ fn bent_bodies_get_a_sentence() {
         ((state >> 33) as usize) % most.max(1)
     };
     let mut taken = 0;
-    for round in 0..150 {
+    for _ in 0..60 {
         for (method, path, seed) in SEEDS {
             let mut body = seed.as_bytes().to_vec();
-            for _ in 0..below(3) + usize::from(round > 0) {
+            for _ in 0..below(2) * (1 + below(3)) {
                 let at = below(body.len());
                 match below(4) {
                     0 => body[at] ^= 1 << below(8),
@@ -392,7 +392,7 @@ fn bent_bodies_get_a_sentence() {
             }
         }
     }
-    assert!(taken > 300, "{taken}: most were too broken to say anything");
+    assert!(taken > 150, "{taken}: most were too broken to say anything");
     let models = ["full", "play", "beside", "offers"];
     let files = |service: &Service| models.map(|name| service.get(&format!("/v1/models/{name}/model")).bytes);
     // Something happens behind the last change of a model as a whole, whose snapshot has to stay.
