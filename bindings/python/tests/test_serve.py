@@ -102,9 +102,9 @@ def test_our_client(service):
 
 
 def test_more_clicks_than_vowpal_wabbit(service):
-    """2,000 events of a simulated site: the loop as it is, against the best of several settings of Personalizer's learner."""
+    """2,000 events of a simulated site, eight times: the loop as it is, against the best of several settings of Personalizer's learner."""
     pytest.importorskip("vowpalwabbit", reason="pip install vowpalwabbit", exc_type=ImportError)
-    ours, theirs = news.compare(2000, 2, service, news.BEST)
+    ours, theirs = news.compare(2000, 8, service, news.BEST)
     assert ours > theirs[0][0], (ours, theirs)
 
 
