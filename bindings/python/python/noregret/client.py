@@ -147,7 +147,7 @@ class Model:
         return found
 
     def predict(self, x: Features, *, id: str | None = None) -> Forecast:
-        """Forecasts a row; with an ``id`` the row is kept until its label comes (:meth:`label`)."""
+        """Forecasts a row; with an ``id`` the row is kept until its label comes, by ``label``."""
         body: dict[str, Any] = {"x": x}
         if id is not None:
             body["id"] = id
