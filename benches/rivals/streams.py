@@ -1,6 +1,7 @@
 """The streams, each as one LIBSVM file and the same rows as VW text, so that every contestant reads the same numbers."""
 
 import gzip
+import os
 import subprocess
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,7 +71,7 @@ GENERATED = {
     "synnonsep": "synnonsep",
 }
 """Streams of `noregret generate`, which no default was chosen with."""
-GENERATED_ROWS = 10_000
+GENERATED_ROWS = int(os.environ.get("NOREGRET_GENERATED_ROWS", 10_000))
 
 
 def stream(name, data):

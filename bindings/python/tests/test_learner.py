@@ -52,9 +52,11 @@ def test_learning_without_predicting_first_is_the_same(entry):
 
 
 @each
-def test_copies_pickles_and_files_continue_bit_for_bit(entry, tmp_path):
+@pytest.mark.parametrize("look_ahead", [False, True])
+def test_copies_pickles_and_files_continue_bit_for_bit(entry, look_ahead, tmp_path):
     learner, x, y = problem(entry)
-    learner.update(x[:37], y[:37], look_ahead=False)
+    whole = learner.copy()
+    learner.update(x[:37], y[:37], look_ahead=look_ahead)
     learner.save(tmp_path / "model.safetensors")
     others = [
         learner.copy(),
@@ -62,10 +64,13 @@ def test_copies_pickles_and_files_continue_bit_for_bit(entry, tmp_path):
         pickle.loads(pickle.dumps(learner)),
         Learner.load(tmp_path / "model.safetensors"),
     ]
-    run = learner.run(x[37:], y[37:], look_ahead=False)
+    run = learner.run(x[37:], y[37:], look_ahead=look_ahead)
     for other in others:
-        np.testing.assert_array_equal(other.run(x[37:], y[37:], look_ahead=False).losses, run.losses)
+        np.testing.assert_array_equal(other.run(x[37:], y[37:], look_ahead=look_ahead).losses, run.losses)
         assert type(other) is Learner and other.params == learner.params
+    if not look_ahead:
+        whole.update(x, y, look_ahead=False)
+        np.testing.assert_array_equal(whole.scores(x), learner.scores(x))
 
 
 @each

@@ -319,7 +319,7 @@ class Learner(Model[_core.Learner]):
             Importance of every row, shape (rows,).
         look_ahead
             Whether second-order learners may work on several rows at once. The result is that of one row after the other:
-            to rounding (1e-9) if they do, bit for bit if not.
+            to rounding (1e-9) if they do; bit for bit if not, into however many calls the rows are divided.
 
         Raises
         ------
