@@ -293,17 +293,22 @@ impl LowRankInverse {
     /// Writes $Y$ of each of the dense rows `rows`, one after the other, to `out`, one after the other: the numbers of
     /// [`LowRankInverse::columns`], by wide products, and nothing is remembered of it.
     pub fn columns_of_many(&self, rows: &[f64], out: &mut [f64]) {
-        let (n, q, d, used) = (self.side(), self.blocks, self.features, self.used as usize);
-        let count = rows.len() / d;
         self.base.products(rows, out);
+        self.correct_many(rows, &self.buffer[..self.used as usize * self.side()], out);
+    }
+
+    /// Takes $UU^\top (I \otimes x)$ from the $Y$ of each of the dense rows `rows`, for the columns `u` $= U$.
+    pub(super) fn correct_many(&self, rows: &[f64], u: &[f64], out: &mut [f64]) {
+        let (n, q, d) = (self.side(), self.blocks, self.features);
+        let (used, count) = (u.len() / n, rows.len() / d);
         if used == 0 {
             return;
         }
         // U's memory read as a d x (q r) matrix.
         let mut e = vec![0.0; q * used * count];
-        let slabs = columns(&self.buffer, d, q * used).transpose();
+        let slabs = columns(u, d, q * used).transpose();
         product(columns_mut(&mut e, q * used, count), Store::Replace, 1.0, slabs, columns(rows, d, count));
-        let u = columns(&self.buffer, n, used);
+        let u = columns(u, n, used);
         let mut own = vec![0.0; used * count];
         for block in 0..q {
             let entries = e.iter().skip(block).step_by(q);
@@ -316,11 +321,6 @@ impl LowRankInverse {
     /// Whether a batch of `len` rows is worth a flush.
     pub(super) fn worth_preparing(&self, len: usize) -> bool {
         len >= 2 && 2 * len >= self.lookahead()
-    }
-
-    /// No row is prepared any more.
-    pub(super) fn forget_prepared(&mut self) {
-        self.ahead.forget();
     }
 
     /// The prepared row that equals `x`.

@@ -148,14 +148,14 @@ impl SecondOrder {
         if rows.is_empty() {
             return;
         }
-        if self.block.is_live() {
-            let mut settled = self.clone();
-            settled.settle();
-            settled.inverse.forget_prepared();
-            return settled.project_many(rows, out);
-        }
         let (n, q, d, vectors) =
             (self.inverse.side(), self.inverse.blocks(), self.inverse.features(), self.vectors);
+        // What the block has learnt.
+        let learnt = if self.block.is_live() { self.inverse.next() * q } else { 0 };
+        let mut f = vec![0.0; learnt * n];
+        if learnt > 0 {
+            self.block.columns(n, self.inverse.prepared().1, &mut f);
+        }
         let most = (AT_ONCE / (n * q)).max(1).min(rows.len() / d);
         let mut y = vec![0.0; most * n * q];
         let mut images = vec![0.0; most * q * vectors];
@@ -165,6 +165,7 @@ impl SecondOrder {
             let count = rows.len() / d;
             let y = &mut y[..count * n * q];
             self.inverse.columns_of_many(rows, y);
+            self.inverse.correct_many(rows, &f, y);
             let b = columns(&self.b, n, vectors);
             let images = &mut images[..count * q * vectors];
             product(
