@@ -104,7 +104,7 @@ def write_unseen(names, lines, picks, firsts):
     commands = "\n".join(f"    noregret generate {GENERATED[name]} --rows {GENERATED_ROWS} --seed 1" for name in names)
     put("Streams that the defaults were not chosen with", f"""
 `NOREGRET_GENERATED_ROWS={GENERATED_ROWS} python3 benches/rivals/rivals.py unseen --streams "{';'.join(names)}"`: log-loss / error on {GENERATED_ROWS:,} rows of known generators. `auto` has the lowest log-loss on
-{firsts} of {len(lines)}. The rivals' settings were chosen after the fact, as above; River's forests were stopped after {MOST / 60:.0f} minutes of processor time.
+{firsts} of {len(lines)}. The rivals' settings were chosen after the fact, as above; River's forests were given {MOST / 60:.0f} minutes of processor time each.
 
 {commands}
 
