@@ -305,6 +305,10 @@ fn a_replay_goes_on() {
                     folder.names().into_iter().filter(|name| name.starts_with('.')).collect();
                 assert!(names.is_empty(), "temporary files: {names:?}");
             }
+            // What a killed process was writing.
+            for hidden in folder.names().into_iter().filter(|name| name.starts_with('.')) {
+                std::fs::remove_file(folder.path(&hidden)).unwrap();
+            }
             assert!(folder.read("m") != whole, "stopped too late");
             folder.run("replay l --load m --skip seen --save m --checkpoint 0.01s").succeeded();
             assert!(folder.read("m") == whole, "{learner}, {name}");
