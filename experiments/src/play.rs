@@ -191,7 +191,8 @@ pub(crate) fn hold(
             let score =
                 run_bandit(examples.as_mut(), learner.as_mut(), &mut sinks, &options).map_err(failed)?;
             let guarantee = score.facts.bandit_guarantee(learner.as_ref()).expect("asked before");
-            // Beyond those of the best policy, for some: that is not computed, and their mistakes are held to nothing.
+            // Beyond those of the best policy, for some: that is not computed, and their mistakes are held to
+            // nothing.
             let mistakes = matches!(guarantee, Guarantee::Mistakes { .. });
             let certified = sinks.0.certify(guarantee, theorem, None)?;
             Ok(Some(Held { certified, mistakes, over_time: Vec::new() }))

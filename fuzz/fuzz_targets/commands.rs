@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
-// Whole command lines over hostile files: the program, as it was built, runs in a folder of its own. It never panics, is never
-// killed by the system, ends with 0, 1 or 2, says in one sentence why it failed, leaves no temporary file, and every model that it
-// saves can be read again.
+// Whole command lines over hostile files: the program, as it was built, runs in a folder of its own. It never
+// panics, is never killed by the system, ends with 0, 1 or 2, says in one sentence why it failed, leaves no
+// temporary file, and every model that it saves can be read again.
 //
-// The program is target/debug/noregret beside this folder, or what NOREGRET_PROGRAM names. It is watched from outside, so that the
-// fuzzer learns nothing of what it does inside: seeds and the other targets are for that.
+// The program is target/debug/noregret beside this folder, or what NOREGRET_PROGRAM names. It is watched from
+// outside, so that the fuzzer learns nothing of what it does inside: seeds and the other targets are for
+// that.
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let [command, ending, bytes @ ..] = data else { return };
     let arguments = COMMANDS[usize::from(*command) % COMMANDS.len()];

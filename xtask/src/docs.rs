@@ -9,8 +9,8 @@ use crate::{cargo, run};
 const SITE: &str = "docs";
 const REQUIREMENTS: &str = "docs/requirements.txt";
 
-/// Builds the site into `target/docs`. Warnings, dead links among pages included, are failures. Says so, and does nothing,
-/// where there is no Python or no package index.
+/// Builds the site into `target/docs`. Warnings, dead links among pages included, are failures. Says so, and
+/// does nothing, where there is no Python or no package index.
 pub(crate) fn build() -> Result<(), String> {
     let Some(python) = find() else {
         println!("skipped: the documentation site, for which there is no Python 3.10 or newer");

@@ -240,3 +240,49 @@ fn run(command: &mut Command) -> Result<(), String> {
         Err(error) => Err(format!("{words}: {error}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The Rust files of a folder.
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("a folder of the project") {
+            let path = entry.expect("an entry of the folder").path();
+            let hidden =
+                path.file_name().is_some_and(|name| name == "target" || name.as_encoded_bytes()[0] == b'.');
+            if path.is_dir() && !hidden {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                found.push(path);
+            }
+        }
+    }
+
+    /// The formatter breaks lines of code, and leaves those of comments. Formulas, tables and addresses
+    /// cannot be broken.
+    #[test]
+    fn comments_are_no_wider_than_the_code() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the project");
+        let settings = std::fs::read_to_string(root.join("rustfmt.toml")).expect("the formatter's settings");
+        let width = settings.lines().find_map(|line| line.strip_prefix("max_width = ")?.parse().ok());
+        let width: usize = width.expect("a width");
+        let mut files = vec![];
+        sources(root, &mut files);
+        assert!(files.len() > 200, "{} files", files.len());
+        let mut wide = vec![];
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("a file of text");
+            for (at, line) in text.lines().enumerate() {
+                let comment = line.trim_start().trim_start_matches(['/', '!']).trim_start();
+                let is_comment = line.trim_start().starts_with("//");
+                let whole = ["$$", "|", "["].iter().any(|begin| comment.starts_with(begin))
+                    || comment.contains("://");
+                if is_comment && !whole && line.chars().count() > width {
+                    wide.push(format!("{}:{}", file.display(), at + 1));
+                }
+            }
+        }
+        assert!(wide.is_empty(), "comments wider than {width} characters:\n{}", wide.join("\n"));
+    }
+}

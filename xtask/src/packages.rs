@@ -1,5 +1,5 @@
-//! What a release consists of, into `target/packages`: an archive of the program, wheels, and a source distribution
-//! that builds without a network; each is checked as whoever receives it would find it.
+//! What a release consists of, into `target/packages`: an archive of the program, wheels, and a source
+//! distribution that builds without a network; each is checked as whoever receives it would find it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,8 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const MUSL: &str = "x86_64-unknown-linux-musl";
 /// The largest wheel, in bytes: what `pip install` has to download before anything works.
 const LARGEST_WHEEL: u64 = 12_000_000;
-/// From an empty environment to the first result: the promise of the first page, a download of NumPy included.
+/// From an empty environment to the first result: the promise of the first page, a download of NumPy
+/// included.
 const FIRST_RESULT: Duration = Duration::from_secs(30);
 /// Crates of platforms that a source distribution for Unix never compiles. Cargo wants each to be there, so a
 /// stub of each stays.
@@ -78,8 +79,8 @@ fn pack(name: &str) -> Result<(), String> {
     std::fs::remove_dir_all(&folder).map_err(|error| at(&folder, error))
 }
 
-/// Wheels for Linux with glibc, and with musl where this toolchain has its standard library. Zig's linker knows
-/// the symbols of old versions of glibc, so that no old system is needed to build for one.
+/// Wheels for Linux with glibc, and with musl where this toolchain has its standard library. Zig's linker
+/// knows the symbols of old versions of glibc, so that no old system is needed to build for one.
 fn wheels(venv: &Path) -> Result<PathBuf, String> {
     let maturin = absolute(&program(venv, "maturin"))?;
     let python = absolute(&program(venv, "python"))?;
@@ -121,8 +122,8 @@ fn wheels(venv: &Path) -> Result<PathBuf, String> {
     glibc.ok_or_else(|| "maturin made no wheel".to_owned())
 }
 
-/// Installs a wheel into an empty environment of every supported Python at hand, and runs the first example in it:
-/// the program and the package.
+/// Installs a wheel into an empty environment of every supported Python at hand, and runs the first example
+/// in it: the program and the package.
 pub(crate) fn bare(wheel: &Path) -> Result<(), String> {
     let wheel = absolute(wheel)?;
     let mut tried = 0;

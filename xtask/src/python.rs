@@ -76,8 +76,8 @@ pub(crate) fn all() -> Vec<String> {
     (10..20).map(|minor| format!("python3.{minor}")).filter(works).collect()
 }
 
-/// The virtual environment with a group of `pyproject.toml`; made anew when what has to be in it changes. `None`
-/// if packages cannot be downloaded.
+/// The virtual environment with a group of `pyproject.toml`; made anew when what has to be in it changes.
+/// `None` if packages cannot be downloaded.
 pub(crate) fn environment(python: &str, group: &str) -> Result<Option<PathBuf>, String> {
     let venv = PathBuf::from("target/python").join(group);
     let stamp = &venv.join("installed");

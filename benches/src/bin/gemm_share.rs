@@ -28,8 +28,8 @@ fn main() {
     }
 }
 
-/// Seconds that this thread has computed for, where the system reports it; else the time of day. A loaded machine
-/// changes the first only by its caches.
+/// Seconds that this thread has computed for, where the system reports it; else the time of day. A loaded
+/// machine changes the first only by its caches.
 struct Clock(Instant);
 
 impl Clock {

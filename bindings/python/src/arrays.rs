@@ -1,5 +1,5 @@
-//! NumPy arrays and SciPy matrices as rows, targets and weights. Nothing is copied; everything is checked here, once,
-//! before a learner sees any of it.
+//! NumPy arrays and SciPy matrices as rows, targets and weights. Nothing is copied; everything is checked
+//! here, once, before a learner sees any of it.
 
 use noregret::example::{Features, Label, Target};
 use noregret::learner::{Accepts, Classes};
@@ -15,7 +15,8 @@ use crate::error::{Done, Failure};
 use crate::making::array_schema;
 use crate::signals::Signals;
 
-/// Rows as Python hands them over: a C-contiguous array, or the three arrays of a CSR matrix and its number of columns.
+/// Rows as Python hands them over: a C-contiguous array, or the three arrays of a CSR matrix and its number
+/// of columns.
 pub(crate) enum PyRows<'py> {
     Dense(PyReadonlyArray2<'py, f64>),
     Sparse {

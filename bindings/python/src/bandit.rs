@@ -256,7 +256,8 @@ impl Bandit {
         Ok(Self { inner: Shared::new(inner) })
     }
 
-    /// The learner, and the decisions that wait, after a decision log, which goes on from `model` if it says so.
+    /// The learner, and the decisions that wait, after a decision log, which goes on from `model` if it says
+    /// so.
     #[staticmethod]
     fn replay(
         py: Python<'_>,
@@ -288,8 +289,8 @@ impl Bandit {
                 )));
             }
             let learner = AnyModel::Bandit(inner.learner.boxed_clone());
-            // If something has been decided before, the log goes on from the model as it stands, which is for whoever wants
-            // to replay it to save.
+            // If something has been decided before, the log goes on from the model as it stands, which is for
+            // whoever wants to replay it to save.
             let continues = inner.fresh.is_none().then(|| inner.archive().digest());
             let start = Start {
                 learner: &learner,
@@ -327,7 +328,8 @@ impl Bandit {
         Ok(Self { inner: Shared::new(self.inner.read(py, Inner::clone)?) })
     }
 
-    /// Plays a label for one row: the label, its name if that is not its number, its probability, and the decision's id.
+    /// Plays a label for one row: the label, its name if that is not its number, its probability, and the
+    /// decision's id.
     fn decide<'py>(
         &self,
         py: Python<'py>,

@@ -29,7 +29,8 @@ enum Part {
     },
 }
 
-/// A page of `parts`, as JSON, with the numbers `data` in it; with `fragment`, the piece of HTML for a notebook.
+/// A page of `parts`, as JSON, with the numbers `data` in it; with `fragment`, the piece of HTML for a
+/// notebook.
 #[pyfunction]
 #[pyo3(signature = (title, below, parts, data, fragment))]
 pub(crate) fn page(

@@ -43,7 +43,8 @@ impl From<Failure> for PyErr {
             Failure::Overflow(what) => PyOverflowError::new_err(what),
             Failure::Raised(error) => error,
             Failure::Os(source, path) => match number(&source) {
-                // With a number and a file name Python chooses the subclass itself: FileNotFoundError and so on.
+                // With a number and a file name Python chooses the subclass itself: FileNotFoundError and so
+                // on.
                 Some(number) => PyOSError::new_err((number, source.to_string(), path)),
                 None => PyOSError::new_err(format!("{path}: {source}")),
             },
@@ -139,7 +140,8 @@ impl From<LogFileError> for Failure {
     }
 }
 
-/// The number by which Python knows the kind of an error; the same on all systems for those that are made up here.
+/// The number by which Python knows the kind of an error; the same on all systems for those that are made up
+/// here.
 fn number(error: &std::io::Error) -> Option<i32> {
     error.raw_os_error().or(match error.kind() {
         ErrorKind::NotFound => Some(2),

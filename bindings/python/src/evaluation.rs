@@ -1,5 +1,5 @@
-//! Off-policy evaluation: of logs, and of logged rounds in arrays. Results go to Python as JSON, as the command line prints
-//! them.
+//! Off-policy evaluation: of logs, and of logged rounds in arrays. Results go to Python as JSON, as the
+//! command line prints them.
 
 use std::path::PathBuf;
 

@@ -200,7 +200,8 @@ impl Learner {
         how: &str,
     ) -> PyResult<Self> {
         let (how, sum) = (how_of(how)?, sum.as_slice()?);
-        // The last four are about the rounds; a list that has none is no sum of statistics, as the learner will say.
+        // The last four are about the rounds; a list that has none is no sum of statistics, as the learner
+        // will say.
         let (sum, facts) = sum.split_last_chunk().unwrap_or((sum, &[0.0; 4]));
         let problem = self.inner.read(py, |inner| inner.learner.problem().clone())?;
         self.inner

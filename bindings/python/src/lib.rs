@@ -1,8 +1,8 @@
 //! The compiled part of the Python package: the registry's learners over NumPy arrays.
 //!
-//! Everything that people meet is Python (`python/noregret/`); this crate borrows arrays, checks them once, releases the
-//! interpreter and calls `noregret-stream`, so that an array, a row and the command line take the same way. Nothing here
-//! names a learner.
+//! Everything that people meet is Python (`python/noregret/`); this crate borrows arrays, checks them once,
+//! releases the interpreter and calls `noregret-stream`, so that an array, a row and the command line take
+//! the same way. Nothing here names a learner.
 
 use pyo3::prelude::*;
 

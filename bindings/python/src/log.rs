@@ -12,8 +12,8 @@ use noregret_stream::run::bandit::Journal as _;
 
 use crate::error::{Done, Failure};
 
-/// A log that is being written. Lines are handed to the operating system one by one, so that a program that dies leaves all of
-/// them.
+/// A log that is being written. Lines are handed to the operating system one by one, so that a program that
+/// dies leaves all of them.
 pub(crate) struct Log {
     writer: LogWriter<LogFile>,
     path: PathBuf,

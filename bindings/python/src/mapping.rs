@@ -16,8 +16,8 @@ struct Mapped<'py> {
     new: Vec<(Bound<'py, PyAny>, f64)>,
 }
 
-/// A learner that has more columns than this gets room for several new ones at a time, so that growing takes time in proportion
-/// to what there is in the end.
+/// A learner that has more columns than this gets room for several new ones at a time, so that growing takes
+/// time in proportion to what there is in the end.
 const FEW: usize = 32;
 
 /// Room for `count` columns where there is room for `room`.
@@ -31,7 +31,8 @@ fn roomy(count: usize, room: usize) -> usize {
     }
 }
 
-/// Finds the columns of a row's features. A missing value (None or NaN) is no feature, a text is the category `name=text`.
+/// Finds the columns of a row's features. A missing value (None or NaN) is no feature, a text is the category
+/// `name=text`.
 fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Mapped<'py>> {
     let mut mapped = Mapped { known: Vec::with_capacity(x.len()), new: Vec::new() };
     for (name, value) in x {
@@ -76,8 +77,8 @@ fn sorted(mut entries: Vec<(u32, f64)>) -> (Vec<u32>, Vec<f64>) {
     entries.into_iter().filter(|(_, value)| *value != 0.0).unzip()
 }
 
-/// Learns a dictionary; there may be one class more than so far. Features without a column get the next ones, in alphabetical order, so that the order in which a row
-/// names its features decides nothing.
+/// Learns a dictionary; there may be one class more than so far. Features without a column get the next ones,
+/// in alphabetical order, so that the order in which a row names its features decides nothing.
 #[pyfunction]
 pub(crate) fn learn_mapping<'py>(
     py: Python<'py>,

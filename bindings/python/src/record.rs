@@ -8,7 +8,8 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Losses, probabilities if they were asked for, played classes, rates by name, and true classes (-1 where there is none).
+/// Losses, probabilities if they were asked for, played classes, rates by name, and true classes (-1 where
+/// there is none).
 pub(crate) type Ran<'py> = (
     Bound<'py, PyArray1<f64>>,
     Option<Bound<'py, PyArray2<f64>>>,

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 /// Looked at by many, or changed by one.
 pub(crate) struct Shared<T> {
     inner: RwLock<T>,
-    /// The thread on which [`Shared::work`] is under way. Handlers of signals run on it meanwhile, and would wait for
-    /// themselves.
+    /// The thread on which [`Shared::work`] is under way. Handlers of signals run on it meanwhile, and would
+    /// wait for themselves.
     working: Mutex<Option<ThreadId>>,
 }
 

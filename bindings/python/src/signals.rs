@@ -1,4 +1,5 @@
-//! Signals in long calls: Ctrl-C ends a run between two rounds. Whoever shows how far it has come is told at the same time.
+//! Signals in long calls: Ctrl-C ends a run between two rounds. Whoever shows how far it has come is told at
+//! the same time.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +7,8 @@ use pyo3::prelude::*;
 
 use crate::error::{Done, Failure};
 
-/// How long signals may wait, about. Taking the interpreter back more often would be felt where other threads use it.
+/// How long signals may wait, about. Taking the interpreter back more often would be felt where other threads
+/// use it.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Asks now and then whether a signal has come, and runs its handler.

@@ -12,11 +12,12 @@ use crate::arrays::{PyRows, Rows};
 use crate::error::Done;
 use crate::making::scaling;
 
-/// The number of rows, the two lists of a scaler that has seen all of them, and the largest norm of a scaled row.
+/// The number of rows, the two lists of a scaler that has seen all of them, and the largest norm of a scaled
+/// row.
 type Survey = (u64, Vec<f64>, Vec<f64>, f64);
 
-/// Scaling statistics of `rows`, in which a row of weight w counts as w rows, and the largest Euclidean norm of a row so
-/// scaled, intercept included.
+/// Scaling statistics of `rows`, in which a row of weight w counts as w rows, and the largest Euclidean norm
+/// of a row so scaled, intercept included.
 #[pyfunction]
 #[pyo3(signature = (rows, weights, scale, intercept))]
 pub(crate) fn survey<'py>(

@@ -4,8 +4,8 @@ use noregret::param::{Value, Values};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 
-/// Reads keywords; `None` means the theorem's default. Parameters of a learner inside another one have dots in their names,
-/// and two underscores as keywords: `base__norm` is `base.norm`.
+/// Reads keywords; `None` means the theorem's default. Parameters of a learner inside another one have dots
+/// in their names, and two underscores as keywords: `base__norm` is `base.norm`.
 pub(crate) fn from_python(params: &Bound<'_, PyDict>) -> PyResult<Values> {
     let mut values = Values::new();
     for (name, value) in params {

@@ -13,8 +13,8 @@ use crate::plot::PlotFile;
 /// The cost of abstaining, for learners that abstain by themselves, where none is given.
 const OWN_COST: f64 = 0.5;
 
-/// The rule of `--abstain-cost` or `--abstain-rate`; of `--risk-plot` alone, one that always answers. Learners that abstain
-/// by themselves, `own`, have their own rule.
+/// The rule of `--abstain-cost` or `--abstain-rate`; of `--risk-plot` alone, one that always answers.
+/// Learners that abstain by themselves, `own`, have their own rule.
 pub(crate) fn abstention(
     plan: &ObservePlan,
     about: &About,

@@ -42,7 +42,7 @@ pub(crate) enum Command {
     /// Estimate from a decision log what another policy or model would have earned
     #[command(
         after_help = "ips, snips and dr need every label that the policy plays to have a logged probability \
-        above 0. dm and dr estimate rewards by a learner for each label, which is asked before it learns, in the order of the \
+        above 0. dm and dr estimate rewards by a learner for each label, which predicts before it learns, in the order of the \
         log: so dr is unbiased whatever the learner, also where the logging policy learnt meanwhile. A model is evaluated \
         fairly on decisions that it has not learnt from. Lines may give \"evaluation\" (the policy's distribution) and \
         \"estimates\" (of rewards) themselves. Of Vowpal Wabbit's action:cost:probability, the reward is minus the cost."
@@ -211,8 +211,8 @@ pub(crate) enum SetsCommand {
         #[arg(long, value_name = "FOLDER", default_value = "data")]
         data: PathBuf,
     },
-    /// Download a data set from where it was published, check it, and make the files that `run` and `reproduce` read. What is
-    /// interrupted goes on where it stopped
+    /// Download a data set from where it was published, check it, and make the files that `run` and
+    /// `reproduce` read. What is interrupted goes on where it stopped
     Fetch(FetchArgs),
 }
 
@@ -225,7 +225,8 @@ pub(crate) struct FetchArgs {
     /// The folder of data; what was downloaded stays in originals/
     #[arg(long, value_name = "FOLDER", default_value = "data")]
     pub(crate) data: PathBuf,
-    /// Download the files from this address, where they have the same names [default: where they were published]
+    /// Download the files from this address, where they have the same names [default: where they were
+    /// published]
     #[arg(long, value_name = "URL")]
     pub(crate) from: Option<String>,
 }

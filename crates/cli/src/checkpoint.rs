@@ -59,7 +59,8 @@ impl FromStr for Skip {
     }
 }
 
-/// The parts that a run is cut into: after each of them it can be saved, or end, and no bit depends on where the cuts are.
+/// The parts that a run is cut into: after each of them it can be saved, or end, and no bit depends on where
+/// the cuts are.
 pub(crate) struct Segments {
     stop: Stop,
     every: Option<Every>,

@@ -89,7 +89,7 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
         left("settings", &|at| comparison.candidates[at].differs_by());
     }
     if mixed {
-        left("told", &|at| told(at).to_owned());
+        left("feedback", &|at| told(at).to_owned());
     }
     let mut first = true;
     for measure in &MEASURES {
@@ -145,7 +145,7 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
     writeln!(out, "{}\n", table.trim_fmt())?;
     let mut legend = Vec::new();
     if order.len() > 1 {
-        let among = if mixed { ", among those told the same" } else { "" };
+        let among = if mixed { ", among those with the same feedback" } else { "" };
         legend.push(format!("* best of its column{among}"));
     }
     if any_repeated {

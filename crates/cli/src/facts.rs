@@ -20,8 +20,9 @@ use crate::settings::Settings;
 use crate::wanted::Wanted;
 use crate::watched::Watched;
 
-/// Rows of a file that take at most so many bytes, about as many as its text has, are kept from the first pass for the second
-/// one: less than most learners of many features take, and far less than a machine has on which a pass takes long.
+/// Rows of a file that take at most so many bytes, about as many as its text has, are kept from the first
+/// pass for the second one: less than most learners of many features take, and far less than a machine has on
+/// which a pass takes long.
 const MOST_KEPT: usize = 256 << 20;
 
 /// Data that were opened and looked at.
@@ -34,7 +35,8 @@ pub(crate) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Opens the data for learners that are all of the same kind of target and declare the same classes and features.
+    /// Opens the data for learners that are all of the same kind of target and declare the same classes and
+    /// features.
     pub(crate) fn open(plan: &'a StreamPlan, wanted: &[Wanted]) -> Result<Self, Failure> {
         // Parameters that cannot be right are refused before a long first pass; dimensions are not known yet.
         for Wanted { entry, settings, .. } in wanted {
@@ -330,7 +332,8 @@ impl Facts {
     }
 }
 
-/// How many columns there are, if that is known before the last row: hashed ones, and those of CSV where all are numbers.
+/// How many columns there are, if that is known before the last row: hashed ones, and those of CSV where all
+/// are numbers.
 fn known_columns(reader: &dyn Reader) -> Option<usize> {
     let count = reader.columns().count() as usize;
     if let Columns::Hashed { .. } = reader.columns() {

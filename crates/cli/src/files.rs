@@ -1,4 +1,5 @@
-//! Outputs that are inputs, or other outputs, are refused before anything is read: what is written would destroy what is read.
+//! Outputs that are inputs, or other outputs, are refused before anything is read: what is written would
+//! destroy what is read.
 
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};

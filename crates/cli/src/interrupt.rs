@@ -19,8 +19,8 @@ thread_local! {
 /// Commands that listen, on all threads.
 static LISTENING: AtomicUsize = AtomicUsize::new(0);
 
-/// What the signals ask of this thread's command from now on, until [`stop_listening`]. A system that takes no handlers ends the
-/// program as it would have.
+/// What the signals ask of this thread's command from now on, until [`stop_listening`]. A system that takes
+/// no handlers ends the program as it would have.
 pub(crate) fn listen() -> Stop {
     let stop = Stop::default();
     let asked = Arc::new(AtomicBool::new(false));
@@ -52,7 +52,8 @@ pub(crate) fn stop_listening() {
     }
 }
 
-/// Whether nobody listens. Then SIGTERM ends the process, as it does where nobody ever has; Python hears of SIGINT itself.
+/// Whether no command is waiting for signals. SIGTERM then ends the process, as it does before any command
+/// has run; Python handles SIGINT itself.
 fn idle() -> Option<&'static AtomicBool> {
     static IDLE: OnceLock<Option<Arc<AtomicBool>>> = OnceLock::new();
     let registered = IDLE.get_or_init(|| {

@@ -36,8 +36,8 @@ use crate::args::{Cli, Command};
 use crate::failure::Failure;
 use crate::note::note;
 
-/// Runs the command line with `args`, the program's name first, and returns its exit code: 0 done, 1 usage, 2 data or I/O, or
-/// 128 and the number of the signal that ended it.
+/// Runs the command line with `args`, the program's name first, and returns its exit code: 0 done, 1 usage, 2
+/// data or I/O, or 128 and the number of the signal that ended it.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,

@@ -110,8 +110,8 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
     })
 }
 
-/// Lets the learner grow by the classes of a file that it does not know, if it can. Their names are those that a first pass over
-/// the file finds; a pipe has none.
+/// Lets the learner grow by the classes of a file that it does not know, if it can. Their names are those
+/// that a first pass over the file finds; a pipe has none.
 fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String>, Failure> {
     let AnyModel::Full(learner) = &mut saved.learner else { return Ok(vec![]) };
     let file = std::fs::metadata(&source.data).is_ok_and(|metadata| metadata.is_file());

@@ -1,4 +1,5 @@
-//! `--plot FILE` and its like: a chart written at the end, into a file that is known from the start to be writable.
+//! `--plot FILE` and its like: a chart written at the end, into a file that is known from the start to be
+//! writable.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! `--learners a,b --set a.rate=0.1,1,10`: which learners are compared, with which values of their parameters.
+//! `--learners a,b --set a.rate=0.1,1,10`: which learners are compared, with which values of their
+//! parameters.
 
 use noregret::learner::Classes;
 use noregret::param::{Value, nearest};
@@ -18,7 +19,8 @@ const MOST_CANDIDATES: usize = 10_000;
 pub(crate) struct Candidate {
     pub(crate) entry: &'static Entry,
     pub(crate) settings: Settings,
-    /// Names of the parameters that differ among the candidates of this learner, in the order in which they were given.
+    /// Names of the parameters that differ among the candidates of this learner, in the order in which they
+    /// were given.
     pub(crate) varied: Vec<String>,
 }
 

@@ -20,7 +20,8 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Watches `reader`, whose rows end when `stop` is asked for; with `shown`, a bar on a terminal shows `what` is being done.
+    /// Watches `reader`, whose rows end when `stop` is asked for; with `shown`, a bar on a terminal shows
+    /// `what` is being done.
     pub(crate) fn new(reader: Box<dyn Reader>, shown: Option<&'static str>, stop: &Stop) -> Self {
         let bar = shown.filter(|_| std::io::stderr().is_terminal()).and_then(|what| {
             let bar = ProgressBar::new(reader.size()?);

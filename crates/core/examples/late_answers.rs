@@ -32,7 +32,8 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         let correct = decision.label as usize == class;
         right += usize::from(correct && round >= 1500);
 
-        // The answer is known to us, and to the learner 20 rounds later. Its importance weight is that of the decision.
+        // The answer is known to us, and to the learner 20 rounds later. Its importance weight is that of the
+        // decision.
         waiting.push_back((row, decision, correct));
         if waiting.len() > DELAY
             && let Some((row, decision, correct)) = waiting.pop_front()

@@ -1,6 +1,8 @@
-//! One's own algorithm: what a learner must say of itself to be parametrised, saved and driven like those of this crate.
+//! One's own algorithm: what a learner must say of itself to be parametrised, saved and driven like those of
+//! this crate.
 //!
-//! The algorithm is the Laplace rule: the probability of a class is the share of its rounds, with `prior` rounds added to each.
+//! The algorithm is the Laplace rule: the probability of a class is the share of its rounds, with `prior`
+//! rounds added to each.
 //!
 //! `cargo run -p noregret --example own_algorithm`
 

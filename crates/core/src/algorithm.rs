@@ -64,8 +64,8 @@ pub trait Algorithm: Sized {
         const { &Self::ABOUT }
     }
 
-    /// Whether the units of the features make no difference with these parameters: thresholds go
-    /// with the data. Such a learner is better shown features as they are than by a scale that is still being found.
+    /// Whether the units of the features make no difference with these parameters: thresholds go with the
+    /// data. Such a learner is better shown features as they are than by a scale that is still being found.
     fn scale_free(_params: &Self::Params) -> bool {
         false
     }
@@ -75,7 +75,8 @@ pub trait Algorithm: Sized {
     /// `seed` feeds the learner's internal randomness, if it has any.
     fn new(params: Self::Params, problem: Problem, seed: u64) -> Result<Self, ParamError>;
 
-    /// Makes the learner without the registry: [`Algorithm::new`], with the dimensions of `problem` checked too.
+    /// Makes the learner without the registry: [`Algorithm::new`], with the dimensions of `problem` checked
+    /// too.
     ///
     /// ```
     /// use noregret::{Algorithm as _, Problem};
@@ -106,15 +107,15 @@ pub trait Algorithm: Sized {
         Self::numbers(problem)
     }
 
-    /// How many of them are taken before the first row, which is fewer for learners whose memory comes with the features
-    /// that rows have: a model file may claim any size.
+    /// How many of them are taken before the first row, which is fewer for learners whose memory comes with
+    /// the features that rows have: a model file may claim any size.
     fn numbers_at_first(params: &Self::Params, problem: &Problem) -> usize {
         Self::numbers_for(params, problem)
     }
 
-    /// The sufficient statistics as a list of numbers. Lists of learners that agree in parameters, classes and features
-    /// may be added up entry by entry, in any order; [`with_statistics`](Self::with_statistics) makes a learner of the
-    /// sum. Their length depends on classes and features alone.
+    /// The sufficient statistics as a list of numbers. Lists of learners that agree in parameters, classes
+    /// and features may be added up entry by entry, in any order; [`with_statistics`](Self::with_statistics)
+    /// makes a learner of the sum. Their length depends on classes and features alone.
     ///
     /// # Errors
     /// By default always, since the algorithm has no such statistics; and if rounding has left none.
@@ -122,8 +123,8 @@ pub trait Algorithm: Sized {
         Err(MergeError::Unsupported(Self::ABOUT.name))
     }
 
-    /// The learner for `problem`, with the parameters of this one, that has `sum` as its statistics: the sum of
-    /// [`statistics`](Self::statistics) of `parts` learners, each of which counts this one's regulariser.
+    /// The learner for `problem`, with the parameters of this one, that has `sum` as its statistics: the sum
+    /// of [`statistics`](Self::statistics) of `parts` learners, each of which counts this one's regulariser.
     ///
     /// # Errors
     /// By default always; if `sum` has another length, or is no sum of statistics.

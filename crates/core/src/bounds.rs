@@ -6,8 +6,8 @@
 //! the sums were taken on.
 //!
 //! Sources: FOLKLORE = Agarwal, Kale, Zimmert, "Efficient Methods for Online Multiclass Logistic Regression";
-//! AIOLI = Jézéquel, Gaillard, Rudi, "Efficient improper learning for online logistic regression" (2020); GAF =
-//! Jézéquel, Gaillard, Rudi, "Mixability made efficient" (2021); SOBA = Beygelzimer, Orabona, Zhang,
+//! AIOLI = Jézéquel, Gaillard, Rudi, "Efficient improper learning for online logistic regression" (2020); GAF
+//! = Jézéquel, Gaillard, Rudi, "Mixability made efficient" (2021); SOBA = Beygelzimer, Orabona, Zhang,
 //! "Efficient online bandit multiclass learning with Õ(√T) regret" (2017); Gaptron = van der Hoeven,
 //! "Exploiting the surrogate gap in online multiclass classification" (2020). "Derived" marks what is in none
 //! of them.
@@ -155,19 +155,19 @@ pub fn gaf_log_det(setting: &Setting, regularization: f64, beta: f64, log_det: f
 
 /// What GAF loses beyond [`gaf`] by smoothing: $-T\ln(1 - \mu)$, at most $2\mu T$ for $\mu \le \tfrac12$.
 ///
-/// `smoothing` is the weight $\mu < 1$ of the uniform distribution in a forecast that is exact otherwise. From the proof of GAF's
-/// Proposition 3, equation (10).
+/// `smoothing` is the weight $\mu < 1$ of the uniform distribution in a forecast that is exact otherwise.
+/// From the proof of GAF's Proposition 3, equation (10).
 pub fn gaf_smoothing(rounds: f64, smoothing: f64) -> f64 {
     -rounds * (-smoothing).ln_1p()
 }
 
-/// What GAF loses beyond [`gaf_smoothing`] by forecasting the mean of `samples` $m$ samples, with probability at least
-/// $1 - \delta$: $T\varepsilon$ with $\varepsilon = \sqrt{\frac{8K}{\mu m}\ln\frac T\delta}$. `None` where $\varepsilon > 1.59$: there are too
-/// few samples for any promise.
+/// What GAF loses beyond [`gaf_smoothing`] by forecasting the mean of `samples` $m$ samples, with probability
+/// at least $1 - \delta$: $T\varepsilon$ with $\varepsilon = \sqrt{\frac{8K}{\mu m}\ln\frac T\delta}$. `None`
+/// where $\varepsilon > 1.59$: there are too few samples for any promise.
 ///
-/// GAF's Proposition 3. The printed proof has $\sqrt{K\ln(n/\delta)/(\mu m)}$, from $e^{-\varepsilon} \le 1 - 2\varepsilon$, which is false;
-/// $e^{-\varepsilon} \le 1 - \varepsilon/2$ is true up to 1.59 and gives the 8. `samples` counts independent ones: antithetic pairs
-/// count as one.
+/// GAF's Proposition 3. The printed proof has $\sqrt{K\ln(n/\delta)/(\mu m)}$, from $e^{-\varepsilon} \le 1 -
+/// 2\varepsilon$, which is false; $e^{-\varepsilon} \le 1 - \varepsilon/2$ is true up to 1.59 and gives the
+/// 8. `samples` counts independent ones: antithetic pairs count as one.
 pub fn gaf_sampling(setting: &Setting, smoothing: f64, samples: f64, delta: f64) -> Option<f64> {
     const LARGEST: f64 = 1.59;
     let logarithm = (setting.rounds.max(1.0) / delta).ln();
@@ -351,10 +351,11 @@ pub fn soba(
 /// SOBA's expected mistakes against the hinge loss: $h + \gamma T$, where $h$ solves
 /// $h = H + U\sqrt{2\frac K\gamma Q (X^2 h + a/2)}$.
 ///
-/// For any comparator of Frobenius norm $U$ (`setting.norm`) and total multiclass hinge loss $H$, a fixed `exploration`
-/// $\gamma > 0$, `regularization` $a$, and `quadratic_sum` $Q$ as in [`soba`]. SOBA's Theorem 4 before $\gamma$ is chosen: its
-/// proof's $\eta \to 0$ of equation (5), with the sum of $\alpha\eta + \beta/\eta$ minimised as $2\sqrt{\alpha\beta}$, where the
-/// printed proof loses a factor $\sqrt2$ on the way and gains it back.
+/// For any comparator of Frobenius norm $U$ (`setting.norm`) and total multiclass hinge loss $H$, a fixed
+/// `exploration` $\gamma > 0$, `regularization` $a$, and `quadratic_sum` $Q$ as in [`soba`]. SOBA's Theorem 4
+/// before $\gamma$ is chosen: its proof's $\eta \to 0$ of equation (5), with the sum of $\alpha\eta +
+/// \beta/\eta$ minimised as $2\sqrt{\alpha\beta}$, where the printed proof loses a factor $\sqrt2$ on the way
+/// and gains it back.
 pub fn soba_hinge(
     setting: &Setting,
     hinge_sum: f64,
@@ -372,8 +373,8 @@ pub fn soba_hinge(
 /// SOBA's expected mistakes with adaptive exploration $\gamma_t = \min(1, \sqrt{K(1 + S_q)/t})$:
 /// $L_\eta + \frac{a\eta}{2-\eta}U^2 + (2 + 2c)\sqrt{TK(1 + Q)} + cK(1 + Q)$, $c = \frac{1}{\eta(2-\eta)}$.
 ///
-/// SOBA's Theorem 5, with the constants of its Lemma 4; arguments as in [`soba`]. $Q$ is a bound of the expected sum, of
-/// which the root is concave.
+/// SOBA's Theorem 5, with the constants of its Lemma 4; arguments as in [`soba`]. $Q$ is a bound of the
+/// expected sum, of which the root is concave.
 pub fn soba_adaptive(
     setting: &Setting,
     eta_loss_sum: f64,
@@ -413,19 +414,21 @@ pub fn bandit_reduction(setting: &Setting, base_regret: f64, exploration: f64) -
 /// SquareCB's expected regret against the best policy:
 /// $\sum_t \frac{2(K-1)}{\gamma_t} + \frac{\gamma_T R + G}{8}$.
 ///
-/// For an oracle whose regret in log loss is at most $R$ (`oracle_regret`) against comparators of which one forecasts the mean
-/// rewards, scales $\gamma_t$ that never fall, `exploration_sum` the sum, and $G$ = `largest_scale` at least any value that
-/// $\gamma_T$ = `last_scale` can have. Derived: the inequality of a round is exact, Pinsker's inequality replaces the squares, and
-/// the sum by parts of $\gamma_t$ times excess losses falls below by $G$ at most in expectation.
+/// For an oracle whose regret in log loss is at most $R$ (`oracle_regret`) against comparators of which one
+/// forecasts the mean rewards, scales $\gamma_t$ that never fall, `exploration_sum` the sum, and $G$ =
+/// `largest_scale` at least any value that $\gamma_T$ = `last_scale` can have. Derived: the inequality of a
+/// round is exact, Pinsker's inequality replaces the squares, and the sum by parts of $\gamma_t$ times excess
+/// losses falls below by $G$ at most in expectation.
 pub fn squarecb(exploration_sum: f64, last_scale: f64, largest_scale: f64, oracle_regret: f64) -> f64 {
     exploration_sum + (last_scale * oracle_regret + largest_scale) / 8.0
 }
 
-/// FastCB's expected regret against the best policy: $5 \sum_t \frac{K \ell_t}{\gamma_t} + 14 (\gamma_T R + G)$.
+/// FastCB's expected regret against the best policy: $5 \sum_t \frac{K \ell_t}{\gamma_t} + 14 (\gamma_T R +
+/// G)$.
 ///
-/// For $\gamma_t \ge 2K$ that never fall; `loss_sum` is the sum, $\ell_t$ being what was lost, and the rest is as in
-/// [`squarecb`]. The constants 5 and 7 of a round's inequality are those of Foster and Krishnamurthy (2021), and for Bernoulli
-/// losses $(p-q)^2/(p+q)$ is at most twice the relative entropy.
+/// For $\gamma_t \ge 2K$ that never fall; `loss_sum` is the sum, $\ell_t$ being what was lost, and the rest
+/// is as in [`squarecb`]. The constants 5 and 7 of a round's inequality are those of Foster and Krishnamurthy
+/// (2021), and for Bernoulli losses $(p-q)^2/(p+q)$ is at most twice the relative entropy.
 pub fn fastcb(loss_sum: f64, last_scale: f64, largest_scale: f64, oracle_regret: f64) -> f64 {
     5.0 * loss_sum + 14.0 * (last_scale * oracle_regret + largest_scale)
 }

@@ -9,11 +9,12 @@ use crate::problem::Problem;
 
 pub use crate::batch::comparator::Ball;
 
-/// What is promised, or the reason why nothing is, as part of a sentence: "the curvature is larger than any valid one".
+/// What is promised, or the reason why nothing is, as part of a sentence: "the curvature is larger than any
+/// valid one".
 pub type Promise = Result<f64, String>;
 
-/// The rounds that a learner is judged by, and what happened in them that theorems do not allow for. Whoever shows a
-/// certificate or a bound asks for it here, so that it is shown only where it holds.
+/// The rounds that a learner is judged by, and what happened in them that theorems do not allow for. Whoever
+/// shows a certificate or a bound asks for it here, so that it is shown only where it holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunFacts {
@@ -27,7 +28,8 @@ pub struct RunFacts {
     pub beyond_radius: u64,
     /// Rounds with an importance weight other than 1.
     pub weighted: u64,
-    /// Least probability of every label, where a run mixed in more than the learner's own distribution; 0 for none.
+    /// Least probability of every label, where a run mixed in more than the learner's own distribution; 0 for
+    /// none.
     pub floor: f64,
     /// Models made one of different scalings, which no theorem is about.
     pub merged_scalings: bool,
@@ -57,7 +59,8 @@ impl RunFacts {
         self.merged_scalings |= later.merged_scalings;
     }
 
-    /// The counts as numbers that add up, for shards that learnt apart: rounds, late labels, rows beyond the radius, weighted rounds.
+    /// The counts as numbers that add up, for shards that learnt apart: rounds, late labels, rows beyond the
+    /// radius, weighted rounds.
     pub fn sums(&self) -> [f64; 4] {
         [self.rounds, self.late, self.beyond_radius, self.weighted].map(|count| count as f64)
     }
@@ -96,8 +99,8 @@ impl RunFacts {
         }
     }
 
-    /// The bound of `learner`'s certificate on these rounds, for learners that keep one. Surrogates of weighted rounds stay
-    /// lower bounds, so that it survives weights.
+    /// The bound of `learner`'s certificate on these rounds, for learners that keep one. Surrogates of
+    /// weighted rounds stay lower bounds, so that it survives weights.
     pub fn certificate<L: OnlineLearner + ?Sized>(&self, learner: &L) -> Option<Promise> {
         let certificate = learner.certificate()?;
         Some(self.void(learner.rounds()).map_or(certificate, Err))
@@ -113,7 +116,8 @@ impl RunFacts {
         Some(self.applied(learner.guarantee()?, learner.rounds()))
     }
 
-    /// The bound of `learner` on these rounds where abstaining costs `cost`, see [`OnlineLearner::abstention_bound`].
+    /// The bound of `learner` on these rounds where abstaining costs `cost`, see
+    /// [`OnlineLearner::abstention_bound`].
     pub fn abstention_bound<L: OnlineLearner + ?Sized>(&self, learner: &L, cost: f64) -> Option<Promise> {
         let bound = learner.abstention_bound(cost)?;
         Some(self.void(learner.rounds()).map_or(bound, Err))
@@ -149,8 +153,8 @@ pub(crate) fn is_beyond(norm_squared: f64, radius: f64) -> bool {
 /// Comparators of learners that have no norm of their own: logits of the largest row are within $\pm$ this.
 const REFERENCE_LOGIT: f64 = 10.0;
 
-/// A theorem, applied to a learner as it stands. It is about streams that keep to the learner's radius, whose labels
-/// arrive before the next row: [`RunFacts`] records whether they did.
+/// A theorem, applied to a learner as it stands. It is about streams that keep to the learner's radius, whose
+/// labels arrive before the next row: [`RunFacts`] records whether they did.
 #[non_exhaustive]
 pub enum Guarantee<'a> {
     /// Total log loss minus that of the best linear predictor of a ball.
@@ -176,8 +180,8 @@ pub enum Guarantee<'a> {
         /// The bound, given the predictor; or why the theorem does not hold.
         bound: Result<MistakeBound<'a>, String>,
     },
-    /// Expected mistakes, or missing rewards, beyond those of the best policy, where the forecasts of some comparator of the
-    /// oracle's ball are the mean rewards.
+    /// Expected mistakes, or missing rewards, beyond those of the best policy, where the forecasts of some
+    /// comparator of the oracle's ball are the mean rewards.
     PolicyRegret {
         /// The bound after the rounds learnt, or why the theorem does not hold.
         bound: Result<f64, String>,
@@ -235,8 +239,8 @@ pub(crate) fn provided(holds: bool, why: &str, bound: impl FnOnce() -> f64) -> P
     if holds { Ok(bound()) } else { Err(why.to_owned()) }
 }
 
-/// `promise` if `curvature` is at most `largest`, the largest with which surrogates are lower bounds of the loss: certificates
-/// and bounds rest on that.
+/// `promise` if `curvature` is at most `largest`, the largest with which surrogates are lower bounds of the
+/// loss: certificates and bounds rest on that.
 pub(crate) fn curved(curvature: f64, largest: f64, promise: impl FnOnce() -> Promise) -> Promise {
     if curvature <= largest * (1.0 + 1e-9) {
         promise()

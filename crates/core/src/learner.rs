@@ -1,7 +1,7 @@
 //! The traits: what a learner promises to its caller.
 //!
-//! All are object-safe and cannot fail: dimensions, finiteness and ranges are checked where data enters, parameters
-//! when the learner is made. Programmer errors (a row of the wrong length) panic.
+//! All are object-safe and cannot fail: dimensions, finiteness and ranges are checked where data enters,
+//! parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
 use crate::example::{Batch, Features, Label, Target};
 use crate::guarantee::{Guarantee, Promise};
@@ -20,13 +20,14 @@ pub trait Predictor: Send + Sync {
 
     /// Writes scores and probabilities for `x` to `out`.
     ///
-    /// Pure: calling it twice, or for a row that is never learnt, changes nothing. Many threads may predict at once,
-    /// each with its own `out`.
+    /// Pure: calling it twice, or for a row that is never learnt, changes nothing. Many threads may predict
+    /// at once, each with its own `out`.
     fn predict(&self, x: Features<'_>, out: &mut Prediction);
 
-    /// Predicts all of `rows` at once, and shows each prediction with the row's place to `each`, in order; `out` is room for
-    /// one. Scores and probabilities are those of [`Predictor::predict`] up to rounding; for rows that nothing is learnt
-    /// from, since by-products are left out. Learners that keep matrices read them once for all rows.
+    /// Predicts all of `rows` at once, and shows each prediction with the row's place to `each`, in order;
+    /// `out` is room for one. Scores and probabilities are those of [`Predictor::predict`] up to rounding;
+    /// for rows that nothing is learnt from, since by-products are left out. Learners that keep matrices read
+    /// them once for all rows.
     fn predict_batch(
         &self,
         rows: &dyn Batch,
@@ -39,14 +40,15 @@ pub trait Predictor: Send + Sync {
         }
     }
 
-    /// Whether [`best`](Predictor::best) and [`probability`](Predictor::probability) cost much less than a forecast of all
-    /// labels, of which there are very many.
+    /// Whether [`best`](Predictor::best) and [`probability`](Predictor::probability) cost much less than a
+    /// forecast of all labels, of which there are very many.
     fn forecasts_few(&self) -> bool {
         false
     }
 
-    /// Writes the `count` most probable labels with their probabilities to `best`, best first, for learners of probabilities;
-    /// `out` is room, of which nothing can be told afterwards but that an `update` for the same `x` may be given it.
+    /// Writes the `count` most probable labels with their probabilities to `best`, best first, for learners
+    /// of probabilities; `out` is room, of which nothing can be told afterwards but that an `update` for the
+    /// same `x` may be given it.
     fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
         self.predict(x, out);
         largest(&out.probabilities, count, best);
@@ -75,12 +77,13 @@ fn largest(values: &[f64], count: usize, best: &mut Vec<(Label, f64)>) {
 pub trait OnlineLearner: Predictor {
     /// Learns that `x`, for which `at` was predicted, turned out to be `y`.
     ///
-    /// `at` must come from this learner's `predict` for the same `x`. Where nothing was learnt in between, its
-    /// by-products are reused; otherwise they are recomputed from its scores, so that late feedback is exact: the
-    /// round's loss is linearised at the scores that were played.
+    /// `at` must come from this learner's `predict` for the same `x`. Where nothing was learnt in between,
+    /// its by-products are reused; otherwise they are recomputed from its scores, so that late feedback is
+    /// exact: the round's loss is linearised at the scores that were played.
     ///
     /// # Panics
-    /// If the kind of target is not among those of [`Accepts`], or dimensions do not match: programmer errors.
+    /// If the kind of target is not among those of [`Accepts`], or dimensions do not match: programmer
+    /// errors.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
 
     /// Rounds learnt so far.
@@ -95,12 +98,13 @@ pub trait OnlineLearner: Predictor {
     /// algorithm up to rounding, and rows may be skipped, reordered or never come.
     fn prepare(&mut self, _coming: &dyn Batch) {}
 
-    /// Shows the rows of the batch that was prepared last, from place `at` on, which were not known then: empty rows stood in for
-    /// them. So a run can be cut between any two rows, and everything is to the bit what it would be in one run.
+    /// Shows the rows of the batch that was prepared last, from place `at` on, which were not known then:
+    /// empty rows stood in for them. So a run can be cut between any two rows, and everything is to the bit
+    /// what it would be in one run.
     fn prepare_rest(&mut self, _at: usize, _coming: &dyn Batch) {}
 
-    /// Lends the learner threads for its largest matrix products, purely to be faster: forecasts stay the same to the bit.
-    /// Without them everything runs in the thread that calls.
+    /// Lends the learner threads for its largest matrix products, purely to be faster: forecasts stay the
+    /// same to the bit. Without them everything runs in the thread that calls.
     fn set_workers(&mut self, _workers: Workers) {}
 
     /// Makes room for more classes and features, as if they had been there all along, with all-zero features.
@@ -109,8 +113,9 @@ pub trait OnlineLearner: Predictor {
         false
     }
 
-    /// The guarantee of the learner's theorem for the rounds so far, for learners that have one. It supposes that the rounds
-    /// satisfy the theorem's assumptions; where that is to be checked, use [`RunFacts::guarantee`](crate::guarantee::RunFacts::guarantee).
+    /// The guarantee of the learner's theorem for the rounds so far, for learners that have one. It supposes
+    /// that the rounds satisfy the theorem's assumptions; where that is to be checked, use
+    /// [`RunFacts::guarantee`](crate::guarantee::RunFacts::guarantee).
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         None
     }
@@ -120,21 +125,23 @@ pub trait OnlineLearner: Predictor {
         Vec::new()
     }
 
-    /// What a learner that chooses its own parts did without for want of time or memory, by name. Empty for most.
+    /// What a learner that chooses its own parts did without for want of time or memory, by name. Empty for
+    /// most.
     fn left_out(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, or why there is none;
-    /// `None` for learners that keep none. It supposes that the rounds satisfy its assumptions; where that is to be checked, use
+    /// The data-dependent bound on the regret so far, valid for every comparator of the theorem's ball, or
+    /// why there is none; `None` for learners that keep none. It supposes that the rounds satisfy its
+    /// assumptions; where that is to be checked, use
     /// [`RunFacts::certificate`](crate::guarantee::RunFacts::certificate).
     fn certificate(&self) -> Option<Promise> {
         None
     }
 
-    /// For learners that abstain by themselves, with probability [`Prediction::abstain`]: by how much the expected cost of the
-    /// rounds so far, an error costing 1 and no answer at most `cost`, can exceed the total loss of the best expert; or why
-    /// that is not known. `None` for learners that always answer.
+    /// For learners that abstain by themselves, with probability [`Prediction::abstain`]: by how much the
+    /// expected cost of the rounds so far, an error costing 1 and no answer at most `cost`, can exceed the
+    /// total loss of the best expert; or why that is not known. `None` for learners that always answer.
     fn abstention_bound(&self, _cost: f64) -> Option<Result<f64, String>> {
         None
     }
@@ -246,20 +253,20 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
 /// Learns from what the played label earned, mostly one bit a round: was it right? (bandit feedback)
 ///
 /// A round is three calls: [`predict`](BanditLearner::predict), [`play`](BanditLearner::play) and
-/// [`learn`](BanditLearner::learn). The [`Decision`] that goes through them is plain data; the learner keeps no table of
-/// pending ones. [`crate::bandit`] describes the effects of late, reordered and lost feedback.
+/// [`learn`](BanditLearner::learn). The [`Decision`] that goes through them is plain data; the learner keeps
+/// no table of pending ones. [`crate::bandit`] describes the effects of late, reordered and lost feedback.
 pub trait BanditLearner: Send + Sync {
     /// The problem this was made for, with the values in use.
     fn problem(&self) -> &Problem;
 
-    /// Writes scores, distribution, greedy class, exploration rate and round for `x` to `out`, whose buffers take the
-    /// sizes that they need: any decision serves, an empty one too.
+    /// Writes scores, distribution, greedy class, exploration rate and round for `x` to `out`, whose buffers
+    /// take the sizes that they need: any decision serves, an empty one too.
     ///
     /// Pure: calling it twice, or for a row that is never played, changes nothing.
     fn predict(&self, x: Features<'_>, out: &mut Decision);
 
-    /// Draws the label that `out`, written by [`BanditLearner::predict`], plays: the explore coin first, for learners
-    /// that toss one ([`Uniforms::coin`]), then the label ([`Uniforms::uniform`]).
+    /// Draws the label that `out`, written by [`BanditLearner::predict`], plays: the explore coin first, for
+    /// learners that toss one ([`Uniforms::coin`]), then the label ([`Uniforms::uniform`]).
     fn play(&self, uniforms: &mut dyn Uniforms, out: &mut Decision) {
         out.draw(uniforms.uniform());
     }
@@ -270,9 +277,9 @@ pub trait BanditLearner: Send + Sync {
         self.play(uniforms, out);
     }
 
-    /// The same where only the labels `offered` can be played: a list that is not empty, strictly increasing and below the
-    /// number of classes, which becomes [`Decision::offered`]. Returns false, and leaves nothing of use in `out`, if this
-    /// learner's analysis is about all labels and it cannot.
+    /// The same where only the labels `offered` can be played: a list that is not empty, strictly increasing
+    /// and below the number of classes, which becomes [`Decision::offered`]. Returns false, and leaves
+    /// nothing of use in `out`, if this learner's analysis is about all labels and it cannot.
     fn predict_among(&self, _x: Features<'_>, _offered: &[u32], _out: &mut Decision) -> bool {
         false
     }
@@ -283,25 +290,28 @@ pub trait BanditLearner: Send + Sync {
     }
 
     /// Learns what the label of `taken` earned for `x`: whether it was right, or, for learners that take
-    /// [rewards](BanditLearner::takes_rewards), any reward. May come late and out of order; importance weights are those
-    /// of the decision. For other learners a reward below 1 is wrong.
+    /// [rewards](BanditLearner::takes_rewards), any reward. May come late and out of order; importance
+    /// weights are those of the decision. For other learners a reward below 1 is wrong.
     ///
     /// # Panics
-    /// If dimensions do not match: a programmer error. Decisions from outside are checked by [`Decision::check`].
+    /// If dimensions do not match: a programmer error. Decisions from outside are checked by
+    /// [`Decision::check`].
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward);
 
     /// Rounds learnt so far.
     fn rounds(&self) -> u64;
 
-    /// Makes room for more classes and features. New ones are appended: features as if they had been there all along,
-    /// always zero; classes with nothing learnt of them. Where classes are new, decisions taken before must not be learnt
-    /// from any more, since they know nothing of them. Returns false, and changes nothing, if this learner cannot.
+    /// Makes room for more classes and features. New ones are appended: features as if they had been there
+    /// all along, always zero; classes with nothing learnt of them. Where classes are new, decisions taken
+    /// before must not be learnt from any more, since they know nothing of them. Returns false, and changes
+    /// nothing, if this learner cannot.
     fn grow(&mut self, _classes: usize, _features: usize) -> bool {
         false
     }
 
-    /// The guarantee of the learner's theorem for the rounds so far, for learners that have one: a bound on the mistakes that
-    /// are to be expected of labels drawn from the learner's own distribution, each answered before the next row.
+    /// The guarantee of the learner's theorem for the rounds so far, for learners that have one: a bound on
+    /// the mistakes that are to be expected of labels drawn from the learner's own distribution, each
+    /// answered before the next row.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         None
     }

@@ -1,7 +1,8 @@
 //! Online multiclass learning with regret guarantees.
 //!
-//! A learner meets rows one at a time: it predicts, sees the truth, and learns. Its regret is its cumulative loss minus that of
-//! the best fixed linear predictor in hindsight, and a theorem bounds it on *every* stream.
+//! A learner meets rows one at a time: it predicts, sees the truth, and learns. Its regret is its cumulative
+//! loss minus that of the best fixed linear predictor in hindsight, and a theorem bounds it on *every*
+//! stream.
 //!
 //! ```
 //! use noregret::{Features, Problem, Target, find};
@@ -26,7 +27,8 @@
 //!   [`bandit`]: learners that see whether the played label was right; [`boosting`]: weak learners made strong;
 //!   [`experts`]: learners that follow experts, and learners made of learners, the default
 //!   among them.
-//! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: the description of each, and its parameters.
+//! * [`registry`]: the one list of algorithms; [`algorithm`] and [`param`]: the description of each, and its
+//!   parameters.
 //! * [`state`] and [`model`]: what is learnt, and model files; [`merge`]: sums of it.
 //! * [`loss`]: losses of scores. [`bounds`]: the theorems' right-hand sides;
 //!   [`guarantee`]: a theorem applied to a learner as it stands.
@@ -38,8 +40,8 @@
 //! * `model`, on by default: learners as bytes, [`model`].
 //! * `suggestions`, on by default: "did you mean" in errors.
 //!
-//! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where they enter (see
-//! [`Features`]).
+//! Learners cannot fail and check nothing twice: parameters are checked when a learner is made, rows where
+//! they enter (see [`Features`]).
 
 pub mod algorithm;
 pub mod bandit;

@@ -31,7 +31,8 @@ pub use self::how::{Merge, MergeError};
 
 pub(crate) mod how;
 
-/// Why a merged learner's guarantee has no bound: theorems in closed form are about one learner and all its rounds.
+/// Why a merged learner's guarantee has no bound: theorems in closed form are about one learner and all its
+/// rounds.
 pub(crate) const NO_CLOSED_FORM: &str =
     "models were merged: the certificate holds, the theorem's closed form does not";
 
@@ -98,8 +99,8 @@ fn sum<L: Algorithm>(parts: &[&L]) -> Result<Vec<f64>, MergeError> {
     Ok(sum)
 }
 
-/// The statistics of a second-order learner: the lower triangle of $A$ row by row, the vectors $b$, and `sums`, its own
-/// sums over rounds.
+/// The statistics of a second-order learner: the lower triangle of $A$ row by row, the vectors $b$, and
+/// `sums`, its own sums over rounds.
 pub(crate) fn statistics(
     state: &SecondOrder,
     sums: impl IntoIterator<Item = f64>,
@@ -114,8 +115,8 @@ pub(crate) fn statistics(
     Ok(list)
 }
 
-/// Gives `state`, which is new, the `sum` of the [`statistics`] of `parts` learners whose regulariser is `regularization`,
-/// and returns their sums over rounds, `number` of them.
+/// Gives `state`, which is new, the `sum` of the [`statistics`] of `parts` learners whose regulariser is
+/// `regularization`, and returns their sums over rounds, `number` of them.
 pub(crate) fn restore<'a>(
     state: &mut SecondOrder,
     sum: &'a [f64],

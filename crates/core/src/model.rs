@@ -1,14 +1,17 @@
 //! Model files: safetensors with JSON metadata and a digest.
 //!
-//! A file holds the tensors of a learner ([`State`]) and, as text, everything needed to make it again: algorithm,
-//! parameters in use, problem. Fronts add entries of their own (labels, columns, scaling). Loading trusts
-//! nothing: sizes are checked before memory is taken, numbers must be finite, and a digest over the contents must match.
+//! A file holds the tensors of a learner ([`State`]) and, as text, everything needed to make it again:
+//! algorithm, parameters in use, problem. Fronts add entries of their own (labels, columns, scaling). Loading
+//! trusts nothing: sizes are checked before memory is taken, numbers must be finite, and a digest over the
+//! contents must match.
 //!
-//! A tensor of mostly zeros, such as the rows that trees keep, is written as two: `name#places`, whole numbers, has the number of
-//! its axes, their lengths, and one bit for each number, the lowest first, which is set where the number is not 0; `name#values` has
-//! these numbers in order. Reading gives the same bits back; the digest is that of the tensor as it was.
+//! A tensor of mostly zeros, such as the rows that trees keep, is written as two: `name#places`, whole
+//! numbers, has the number of its axes, their lengths, and one bit for each number, the lowest first, which
+//! is set where the number is not 0; `name#values` has these numbers in order. Reading gives the same bits
+//! back; the digest is that of the tensor as it was.
 //!
-//! Here a file is its bytes, [`Archive::to_bytes`] and [`Archive::from_bytes`]: `noregret-stream` reads and replaces files.
+//! Here a file is its bytes, [`Archive::to_bytes`] and [`Archive::from_bytes`]: `noregret-stream` reads and
+//! replaces files.
 //!
 //! ```
 //! use noregret::{Features, Problem, find, model::Archive};
@@ -39,7 +42,8 @@ const HARMLESS: usize = 1 << 22;
 
 const DIGEST: &str = "blake3";
 
-/// Readers of safetensors take a header of 100 MB, in which there are also the names of tensors, and what marks up texts.
+/// Readers of safetensors take a header of 100 MB, in which there are also the names of tensors, and what
+/// marks up texts.
 const LONGEST_TEXTS: usize = 80_000_000;
 
 /// Why a model could not be saved or loaded, in one sentence.
@@ -139,7 +143,8 @@ impl Archive {
         Ok(self.any_model()?.full()?)
     }
 
-    /// The bandit learner that this is an archive of, ready to continue; an error if it learns from the truth.
+    /// The bandit learner that this is an archive of, ready to continue; an error if it learns from the
+    /// truth.
     pub fn bandit_model(&self) -> Result<Box<dyn BanditModel>, ModelError> {
         Ok(self.any_model()?.bandit()?)
     }
@@ -249,8 +254,8 @@ impl Archive {
         self.text(name).ok_or_else(|| damaged(format!("its metadata has no '{name}'")))
     }
 
-    /// The digest of the contents, BLAKE3 in hexadecimal: names, shapes and numbers in order of name. It identifies one state of
-    /// a model from another.
+    /// The digest of the contents, BLAKE3 in hexadecimal: names, shapes and numbers in order of name. It
+    /// identifies one state of a model from another.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let field = |hasher: &mut blake3::Hasher, bytes: &[u8]| {
@@ -451,8 +456,8 @@ fn unpacked(places: &Numbers, values: &Numbers) -> Option<Numbers> {
 }
 
 impl Data {
-    /// A copy of real numbers. Stretches of zeros, as of hashed columns that never came up, take no memory where the system gives
-    /// out pages as they are written to.
+    /// A copy of real numbers. Stretches of zeros, as of hashed columns that never came up, take no memory
+    /// where the system gives out pages as they are written to.
     pub fn of(numbers: &[f64]) -> Self {
         const PAGE: usize = 512;
         let mut copy = vec![0.0; numbers.len()];

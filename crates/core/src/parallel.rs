@@ -1,7 +1,7 @@
 //! Work that may be shared among threads. This crate starts no threads: its caller lends them.
 //!
-//! What is split, and how, never depends on how many threads there are, and pieces write to places of their own. So results are the
-//! same to the bit whichever thread runs them, and however many at a time.
+//! What is split, and how, never depends on how many threads there are, and pieces write to places of their
+//! own. So results are the same to the bit whichever thread runs them, and however many at a time.
 //!
 //! ```
 //! use noregret::parallel::{Parallel, Workers};
@@ -27,7 +27,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs pieces of work on threads.
 pub trait Parallel: Send + Sync {
-    /// Calls `piece` with every number below `pieces`, once each, in any order, and returns when all calls have.
+    /// Calls `piece` with every number below `pieces`, once each, in any order, and returns when all calls
+    /// have.
     fn run(&self, pieces: usize, piece: &(dyn Fn(usize) + Sync));
 }
 
@@ -41,7 +42,8 @@ impl Workers {
         Self(Some(Arc::new(parallel)))
     }
 
-    /// Calls `work` with every one of `items`; with the default in order and in this thread, without taking memory.
+    /// Calls `work` with every one of `items`; with the default in order and in this thread, without taking
+    /// memory.
     pub fn each<T: Send>(&self, items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
         let Some(parallel) = &self.0 else { return items.for_each(work) };
         // Every piece is taken out of its place by the one call that has its number.

@@ -331,7 +331,8 @@ pub trait Params: Default + Clone {
     /// The fields that are set.
     fn values(&self) -> Values;
 
-    /// What the names of a wrapped learner's parameters begin with, for learners made of another one: `base.`, say.
+    /// What the names of a wrapped learner's parameters begin with, for learners made of another one:
+    /// `base.`, say.
     const PREFIX: Option<&'static str> = None;
 
     /// Sets parameter `name` of the wrapped learner, [`Params::PREFIX`] taken off.
@@ -344,7 +345,8 @@ pub trait Params: Default + Clone {
         Ok(())
     }
 
-    /// Fills a struct from `values`; every name must be a field, or begin with the prefix. `learner` is named in errors.
+    /// Fills a struct from `values`; every name must be a field, or begin with the prefix. `learner` is named
+    /// in errors.
     fn from_values(learner: &str, values: &Values) -> Result<Self, ParamError> {
         let mut params = Self::default();
         for (name, value) in values {
@@ -370,8 +372,8 @@ pub trait Params: Default + Clone {
     }
 }
 
-/// Declares a parameter struct: every field is an `Option` whose `None` means the default, given as a formula for
-/// people to read; the algorithm's `new` computes it. Every field has a method of its name that sets it.
+/// Declares a parameter struct: every field is an `Option` whose `None` means the default, given as a formula
+/// for people to read; the algorithm's `new` computes it. Every field has a method of its name that sets it.
 ///
 /// ```
 /// noregret::params! {

@@ -18,7 +18,8 @@ pub struct PreparedRow {
 /// Everything that one prediction computed: made by the learner, owned and reused by the caller.
 ///
 /// `update` takes the prediction back and reuses what is still true of it. A prediction that the learner has
-/// outgrown (other rounds were learnt in between) keeps its scores, and `update` recomputes the rest. Only that is saved.
+/// outgrown (other rounds were learnt in between) keeps its scores, and `update` recomputes the rest. Only
+/// that is saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// Scores $z_t$: logits of a probabilistic learner, margins of the others, the forecast itself for
@@ -77,8 +78,8 @@ impl Prediction {
         self.scores.iter().all(|score| score.is_finite())
     }
 
-    /// Whether this, which comes from outside, has the sizes and none but finite numbers of a prediction like `model`; it may have
-    /// fewer members.
+    /// Whether this, which comes from outside, has the sizes and none but finite numbers of a prediction like
+    /// `model`; it may have fewer members.
     pub fn fits(&self, model: &Prediction) -> bool {
         let finite = |list: &[f64]| list.iter().all(|number| number.is_finite());
         let sizes = |at: &Prediction| (at.scores.len(), at.probabilities.len());
@@ -170,8 +171,8 @@ impl Reward {
         (0.0..=1.0).contains(&value).then_some(Self(value))
     }
 
-    /// The reward of `cost` between `least` and `most`: 1 for `least`, 0 for `most`. `None` outside, and where `least` < `most`
-    /// fails.
+    /// The reward of `cost` between `least` and `most`: 1 for `least`, 0 for `most`. `None` outside, and
+    /// where `least` < `most` fails.
     pub fn of_cost(cost: f64, least: f64, most: f64) -> Option<Self> {
         (least < most).then(|| Self::new((most - cost) / (most - least)))?
     }
@@ -339,7 +340,8 @@ impl Decision {
         self.offered.extend_from_slice(offered.unwrap_or_default());
     }
 
-    /// Says that `best` is the greedy label, and how much of the distribution is uniform play of the labels on offer.
+    /// Says that `best` is the greedy label, and how much of the distribution is uniform play of the labels
+    /// on offer.
     pub(crate) fn explores_around(&mut self, best: usize) {
         self.greedy = Label::from(best).0;
         let labels = crate::kernel::inverse_gap::indices(

@@ -4,20 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::param::{ParamError, positive};
 
-/// The best comparator may reach logits of ± this on the largest row, unless a norm is given. No theorem chooses it.
+/// The best comparator may reach logits of ± this on the largest row, unless a norm is given. No theorem
+/// chooses it.
 const COMPARATOR_LOGIT: f64 = 30.0;
 
 /// The facts of a stream that a learner is made for.
 ///
-/// Learners take their dimensions from here and derive theory's parameters from the rest. What a user *chooses*
-/// (a comparator's norm, a learning rate) is a parameter of the learner instead.
+/// Learners take their dimensions from here and derive theory's parameters from the rest. What a user
+/// *chooses* (a comparator's norm, a learning rate) is a parameter of the learner instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     /// Number of classes $K \ge 2$; 1 for a real-valued target.
     pub classes: usize,
     /// Number of features $d \ge 1$, the intercept included if there is one.
     pub features: usize,
-    /// Bound $R$ on the Euclidean norm of every row, in the units in which the learner sees it. `None`: unknown.
+    /// Bound $R$ on the Euclidean norm of every row, in the units in which the learner sees it. `None`:
+    /// unknown.
     pub radius: Option<f64>,
     /// Number of rounds $T$. `None`: unknown.
     pub horizon: Option<u64>,
@@ -55,7 +57,8 @@ impl Problem {
     }
 }
 
-/// $B$: the one given as a parameter, else 30 / `radius`, so that a learner does not depend on the units of the data.
+/// $B$: the one given as a parameter, else 30 / `radius`, so that a learner does not depend on the units of
+/// the data.
 ///
 /// # Errors
 /// If it is not finite and > 0.

@@ -100,7 +100,8 @@ pub static ALGORITHMS: &[Entry] = &[
 /// What to do where the theorem's defaults are too careful to be seen learning on streams of ordinary length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Practice {
-    /// Settings that work on standardised data, `name=value` with spaces between them. The theorem does not hold for them.
+    /// Settings that work on standardised data, `name=value` with spaces between them. The theorem does not
+    /// hold for them.
     pub settings: &'static str,
     /// What was measured.
     pub why: &'static str,
@@ -170,8 +171,8 @@ impl Entry {
         }
     }
 
-    /// An algorithm that learns from full information as `F`, and from bandit feedback as `B` where the parameter `mode`
-    /// says so.
+    /// An algorithm that learns from full information as `F`, and from bandit feedback as `B` where the
+    /// parameter `mode` says so.
     const fn either<F, B>() -> Self
     where
         F: Algorithm + Model + 'static,
@@ -217,8 +218,8 @@ impl Entry {
         Self { practice: Some(Practice { settings, why }), ..self }
     }
 
-    /// Makes a learner for `problem` with the parameters `values`, of the kind of feedback that they name; names
-    /// not given take the theorem's default.
+    /// Makes a learner for `problem` with the parameters `values`, of the kind of feedback that they name;
+    /// names not given take the theorem's default.
     pub fn make_any(&self, values: &Values, problem: Problem, seed: u64) -> Made {
         check_problem(self.about, &problem)?;
         (self.make)(values, problem, seed)
@@ -264,8 +265,8 @@ impl Entry {
         (self.check_names)(values)
     }
 
-    /// Checks names, types and values before the problem is known, as far as that can be: what is refused here is refused
-    /// for problems as different as can be.
+    /// Checks names, types and values before the problem is known, as far as that can be: what is refused
+    /// here is refused for problems as different as can be.
     pub fn check_values(&self, values: &Values) -> Result<(), ParamError> {
         self.check_names(values)?;
         let probe = |scale: usize| {

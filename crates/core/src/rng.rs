@@ -9,7 +9,8 @@ pub trait Uniforms {
     /// The next number.
     fn uniform(&mut self) -> f64;
 
-    /// The number that an explore coin is tossed by: the next one, unless the source keeps a number apart for it.
+    /// The number that an explore coin is tossed by: the next one, unless the source keeps a number apart for
+    /// it.
     fn coin(&mut self) -> f64 {
         self.uniform()
     }
@@ -17,8 +18,8 @@ pub trait Uniforms {
 
 /// A seeded generator whose output never changes between versions or machines.
 ///
-/// ChaCha with 8 rounds, through the rand crate. Every consumer takes its own stream, so that adding one never shifts
-/// the numbers of another.
+/// ChaCha with 8 rounds, through the rand crate. Every consumer takes its own stream, so that adding one
+/// never shifts the numbers of another.
 #[derive(Debug, PartialEq)]
 pub struct Rng {
     inner: ChaCha8Rng,

@@ -1,4 +1,5 @@
-//! The one list of what a learner has learnt: saving and loading walk the same list, so they cannot drift apart.
+//! The one list of what a learner has learnt: saving and loading walk the same list, so they cannot drift
+//! apart.
 
 use std::borrow::Cow;
 
@@ -19,7 +20,8 @@ pub enum Slot<'a> {
         /// The numbers.
         data: &'a mut [f64],
     },
-    /// A symmetric matrix of `side`² numbers; only the lower triangle is saved, so it must be exactly symmetric.
+    /// A symmetric matrix of `side`² numbers; only the lower triangle is saved, so it must be exactly
+    /// symmetric.
     Symmetric {
         /// Rows and columns.
         side: usize,
@@ -80,11 +82,12 @@ impl<'a> Tensor<'a> {
 pub trait State {
     /// Everything that learning changes, always in the same order.
     ///
-    /// Loading makes a new learner from its parameters and fills this list; [`State::restored`] is called afterwards.
+    /// Loading makes a new learner from its parameters and fills this list; [`State::restored`] is called
+    /// afterwards.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 
-    /// Recomputes what is derived from the tensors, after they were filled. Returns false if they contradict each
-    /// other, which only a hostile file can make them do.
+    /// Recomputes what is derived from the tensors, after they were filled. Returns false if they contradict
+    /// each other, which only a hostile file can make them do.
     fn restored(&mut self) -> bool {
         true
     }

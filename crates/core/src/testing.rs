@@ -7,8 +7,8 @@ use crate::learner::{BanditLearner, OnlineLearner};
 use crate::prediction::Decision;
 use crate::rng::{Rng, Uniforms};
 
-/// Plays `rounds` rounds of a fixed random stream with random labels, rows of norm at most 1; returns the probabilities
-/// that were played.
+/// Plays `rounds` rounds of a fixed random stream with random labels, rows of norm at most 1; returns the
+/// probabilities that were played.
 pub(crate) fn plays(learner: &mut dyn OnlineLearner, rounds: usize) -> Vec<Vec<f64>> {
     let (classes, features) = (learner.problem().classes, learner.problem().features);
     let mut rng = Rng::new(11, rounds as u64);
@@ -79,7 +79,8 @@ pub(crate) struct Outcomes<L> {
 }
 
 impl<L: BanditLearner + Clone> Outcomes<L> {
-    /// Plays each label in turn on `x` of class `y`, and returns the expected change of `measure` beside the outcomes.
+    /// Plays each label in turn on `x` of class `y`, and returns the expected change of `measure` beside the
+    /// outcomes.
     pub(crate) fn of(
         learner: &L,
         x: Features<'_>,

@@ -120,7 +120,8 @@ fn boosting_allocates_nothing() {
 
 #[test]
 fn bandit_rounds_allocate_nothing() {
-    // `auto` and `offers` allocate some hundred bytes a round under bandit feedback, in the mixtures that are their oracles.
+    // `auto` and `offers` allocate some hundred bytes a round under bandit feedback, in the mixtures that are
+    // their oracles.
     let tried = |entry: &&Entry| {
         matches!(entry.feedback, Feedback::Bandit | Feedback::Either)
             && !["auto", "offers"].contains(&entry.about.name)
@@ -164,7 +165,8 @@ fn bandit_rounds_allocate_nothing() {
     }
 }
 
-/// A million features of which a hundred are seen: memory is that of the hundred, but for the largest block's other half and an index.
+/// A million features of which a hundred are seen: memory is that of the hundred, but for the largest block's
+/// other half and an index.
 #[test]
 fn memory_is_what_was_touched() {
     let (classes, seen) = (100, 100u32);

@@ -1,6 +1,6 @@
-//! Nothing that the crate promises goes away or changes unnoticed: every line of `public.txt` must still be true of the source.
-//! What is added passes. A change on purpose: `UPDATE_PUBLIC=1 cargo test -p noregret --test surface`, and a line in
-//! `CHANGELOG.md`.
+//! Nothing that the crate promises goes away or changes unnoticed: every line of `public.txt` must still be
+//! true of the source. What is added passes. A change on purpose: `UPDATE_PUBLIC=1 cargo test -p noregret
+//! --test surface`, and a line in `CHANGELOG.md`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,8 @@ use std::path::Path;
 use quote::ToTokens;
 use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 
-/// The modules that are promised. The others are documented, and may change: learners' own modules follow their papers.
+/// The modules that are promised. The others are documented, and may change: learners' own modules follow
+/// their papers.
 const PROMISED: &[&str] = &[
     "algorithm",
     "example",

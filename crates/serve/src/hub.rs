@@ -32,8 +32,8 @@ pub(crate) enum Place {
 }
 
 impl Hub {
-    /// Opens all models in `folder`, each as it was when the service stopped, however it did. What cannot be recovered is not
-    /// served, and says why.
+    /// Opens all models in `folder`, each as it was when the service stopped, however it did. What cannot be
+    /// recovered is not served, and says why.
     ///
     /// # Errors
     /// If the folder cannot be used at all.

@@ -1,7 +1,7 @@
 //! noregret over HTTP: decisions, predictions and learning that survive being killed.
 //!
-//! A request becomes an [event](model::event::Event), the thread that owns the model does it, writes it to the log, and only
-//! then answers. What was answered is never lost; what was not is never learnt twice.
+//! A request becomes an [event](model::event::Event), the thread that owns the model does it, writes it to
+//! the log, and only then answers. What was answered is never lost; what was not is never learnt twice.
 //!
 //! | room | what happens there |
 //! |---|---|
@@ -13,7 +13,8 @@
 //! | `page` | pages that show all of it |
 //! | `connections` | connections, and their end |
 //!
-//! The service holds no mathematics: rows, decisions, logs, evaluation and model files are those of `noregret-stream`.
+//! The service holds no mathematics: rows, decisions, logs, evaluation and model files are those of
+//! `noregret-stream`.
 
 pub mod api;
 mod app;
@@ -76,7 +77,8 @@ pub fn add_key(dir: &std::path::Path, name: &str, right: Right, models: &[String
     Keys::add(dir, name, right, models)
 }
 
-/// Serves until `stop` is asked for; then does what waits, saves all models and returns. `ready` is told where it listens.
+/// Serves until `stop` is asked for; then does what waits, saves all models and returns. `ready` is told
+/// where it listens.
 ///
 /// # Errors
 /// A sentence on why it cannot serve: the folder, the address, or an address that others reach without keys.

@@ -14,8 +14,8 @@ pub(crate) struct WorkAhead<T> {
 }
 
 impl<T: Default + Send + 'static> WorkAhead<T> {
-    /// Starts a thread called `name` that fills up to `count` items ahead. `fill` is given an item, new or used, and
-    /// returns whether another one comes after it.
+    /// Starts a thread called `name` that fills up to `count` items ahead. `fill` is given an item, new or
+    /// used, and returns whether another one comes after it.
     ///
     /// # Errors
     /// The system has no thread to give.
@@ -41,7 +41,8 @@ impl<T: Default + Send + 'static> WorkAhead<T> {
         Ok(Self { made: Some(made), used: Some(used), thread: Some(thread) })
     }
 
-    /// Exchanges `item`, which is done with, for the next one. False, and nothing is exchanged, after the last.
+    /// Exchanges `item`, which is done with, for the next one. False, and nothing is exchanged, after the
+    /// last.
     ///
     /// # Panics
     /// If the thread has panicked: its panic goes on here.

@@ -3,7 +3,8 @@
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 
-/// What a reader makes of its input: rows as `start name=value ...`, where `start` is the rest of it, and errors as their text.
+/// What a reader makes of its input: rows as `start name=value ...`, where `start` is the rest of it, and
+/// errors as their text.
 pub(crate) fn read_all(reader: &mut dyn Reader, start: impl Fn(&Row) -> String) -> Vec<String> {
     let (mut row, mut rows) = (Row::new(), vec![]);
     loop {

@@ -1,4 +1,5 @@
-//! AIOLI, figure 1: what proper and improper learners predict as a function of x, after the stream of figure 2.
+//! AIOLI, figure 1: what proper and improper learners predict as a function of x, after the stream of figure
+//! 2.
 //!
 //! The paper does not name the data of its figure.
 

@@ -26,7 +26,8 @@ struct Config {
     classes: u64,
     features: u64,
     seed: u64,
-    /// The comparators' norm, and the Frobenius norm of the predictor that labels are drawn from: it is in every ball.
+    /// The comparators' norm, and the Frobenius norm of the predictor that labels are drawn from: it is in
+    /// every ball.
     norm: f64,
     /// What single learners are given, so that their bounds come below the trivial one.
     settings: BTreeMap<String, BTreeMap<String, f64>>,

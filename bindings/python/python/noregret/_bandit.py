@@ -20,7 +20,7 @@ _B = TypeVar("_B", bound="Bandit")
 
 
 class Decision(NamedTuple):
-    """A label that was played, and how to speak of it later."""
+    """A label that was played, and the id by which its feedback is given."""
 
     label: int | str
     """The class that was played: its name where the bandit was given names, else its number."""
@@ -174,7 +174,7 @@ class Bandit(Model[_core.Bandit]):
         self._core.feedback(str(id), float(reward))
 
     def forget(self, id: int | str) -> None:
-        """Lets go of decision `id`: nobody will ever say. Raises what `feedback` does."""
+        """Forgets decision `id`: its feedback will never come. Raises what `feedback` does."""
         self._core.forget(str(id))
 
     def log(self, path: str | os.PathLike[str]) -> DecisionLog:

@@ -105,7 +105,7 @@ class Learner(Model[_core.Learner]):
     _grows: bool
     """Whether labels that are new are taken in."""
     _outputs: Any
-    """What `predict` returns for each class, once somebody asks."""
+    """What `predict` returns for each class, made when first needed."""
     _class_weight: dict[str, float] | None
 
     def __init__(
@@ -537,7 +537,7 @@ class Learner(Model[_core.Learner]):
 
     def trivial_bound(self) -> float:
         """What says nothing, to be held beside `certificate` and `regret_bound`: a forecaster of equal probabilities has no more regret
-        than the rounds times ln(classes), in nats, and nobody makes more mistakes than there are rounds.
+        than the rounds times ln(classes), in nats, and no learner makes more mistakes than there are rounds.
 
         Raises ValueError for a real-valued target, which has none.
         """
@@ -677,7 +677,7 @@ class Learner(Model[_core.Learner]):
         return model
 
     def copy(self: _L) -> _L:
-        """A copy that goes its own way."""
+        """An independent copy."""
         model = self._wrap(None if self._held is None else self._held.copy())
         model._asked, model._values, model._grows = self._asked, self._values, self._grows
         model._class_weight = self._class_weight
@@ -701,7 +701,7 @@ class Learner(Model[_core.Learner]):
 
 @contextmanager
 def _bar(x: Any, wanted: bool | None) -> Iterator[Callable[[int], object] | None]:
-    """What is told of rows that are learnt: a bar of tqdm's, which appears where somebody looks, after a while."""
+    """Progress over rows that are learnt: a bar of tqdm, shown on terminals and in notebooks after a while."""
     rows = x.shape[0] if hasattr(x, "shape") else len(x) if hasattr(x, "__len__") else 0
     if wanted is False or (wanted is None and rows < _LONG):
         yield None

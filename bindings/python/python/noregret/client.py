@@ -240,7 +240,7 @@ class Model:
         self._post("promote", {"shadow": shadow})
 
     def copy(self, to: str) -> Model:
-        """A copy that goes its own way."""
+        """An independent copy."""
         self._post("copy", {"to": to})
         return self._client.model(to)
 

@@ -1,7 +1,8 @@
-//! What the columns of a row contribute to its scores: the score of the row less that of the row without the column.
+//! What the columns of a row contribute to its scores: the score of the row less that of the row without the
+//! column.
 //!
-//! A linear learner's score is the sum of its contributions and of what is left without any column. Of the others, what columns do
-//! together is left over.
+//! A linear learner's score is the sum of its contributions and of what is left without any column. Of the
+//! others, what columns do together is left over.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use super::{Inner, Learner};
 use crate::arrays::check_one;
 use crate::error::Done;
 
-/// Names of the features of a row that are not zero, their contributions of shape (features, classes), and the row's scores.
+/// Names of the features of a row that are not zero, their contributions of shape (features, classes), and
+/// the row's scores.
 type Explained<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// Weights and what is left without any feature.
@@ -61,8 +63,9 @@ pub(crate) fn explain_table<'py>(
     found.into_iter().map(|found| found.into_python(py)).collect()
 }
 
-/// The weights of a linear learner, of shape (classes, features), and its scores without any feature; None for a learner that is
-/// not linear. They are about features as the learner sees them: scaled, without the intercept, which is among the latter.
+/// The weights of a linear learner, of shape (classes, features), and its scores without any feature; None
+/// for a learner that is not linear. They are about features as the learner sees them: scaled, without the
+/// intercept, which is among the latter.
 #[pyfunction]
 pub(crate) fn linear<'py>(py: Python<'py>, learner: &Learner) -> PyResult<Option<Linear<'py>>> {
     let found = learner.inner.read(py, |inner| {

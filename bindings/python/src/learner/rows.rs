@@ -1,4 +1,5 @@
-//! Single rows that were checked, as Python's loops bring them: what was computed for one is kept for the next call.
+//! Single rows that were checked, as Python's loops bring them: what was computed for one is kept for the
+//! next call.
 
 use std::sync::PoisonError;
 

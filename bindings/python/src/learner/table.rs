@@ -1,7 +1,7 @@
 //! Rows of a table, and learners that are made for the data at hand: both as the command line has them.
 //!
-//! A table comes as the text of a CSV file with a header. It is read by the command line's own reader, so that the columns of a
-//! DataFrame are understood, and become features, as those of the file would.
+//! A table comes as the text of a CSV file with a header. It is read by the command line's own reader, so
+//! that the columns of a DataFrame are understood, and become features, as those of the file would.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -125,8 +125,8 @@ pub(crate) fn learner_for_table(
     Ok(py.detach(|| made(asked, &params, open(&csv, &reading.options())?.as_mut()))?)
 }
 
-/// Predicts, scores and learns the rows of a table in order; with `grows`, labels that are new are taken in. Returns what a
-/// colleague would say about the columns beside the rounds.
+/// Predicts, scores and learns the rows of a table in order; with `grows`, labels that are new are taken in.
+/// Returns what a colleague would say about the columns beside the rounds.
 #[pyfunction]
 #[pyo3(signature = (learner, csv, label, weights=None, *, grows=false, look_ahead=true, seed=0, keep=false, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
@@ -272,7 +272,8 @@ fn notes(reader: &dyn Reader) -> Vec<String> {
     notes
 }
 
-/// Reads all rows: how many there are, and which labels. Fails where a row cannot be read, before anything is learnt.
+/// Reads all rows: how many there are, and which labels. Fails where a row cannot be read, before anything is
+/// learnt.
 fn look(reader: &mut dyn Reader) -> Done<(usize, Vec<String>)> {
     let (mut rows, mut names, mut row) = (0, Labels::default(), Row::new());
     while reader.read(&mut row)? {
@@ -391,7 +392,8 @@ impl Inner {
 }
 
 impl Learner {
-    /// Takes in the labels of `names` that are new, where there is room for them, or the learner may grow and can.
+    /// Takes in the labels of `names` that are new, where there is room for them, or the learner may grow and
+    /// can.
     fn take_in(&self, inner: &mut Inner, names: &[String], grows: bool) -> Done<()> {
         if inner.encoder.classes == 0 {
             return Ok(());

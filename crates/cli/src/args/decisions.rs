@@ -18,15 +18,16 @@ pub(crate) struct ReplayArgs {
     /// Save the model after the last line [default: nowhere]
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
-    /// The model that the log goes on from, if it does, or with --skip the one that a replay has saved [default: none]
+    /// The model that the log goes on from, if it does, or with --skip the one that a replay has saved
+    /// [default: none]
     #[arg(long, value_name = "MODEL")]
     pub(crate) load: Option<PathBuf>,
-    /// Save the model on the way, too: after every so many lines (10000) or seconds (30s). A replay that is killed goes on with
-    /// --load MODEL --skip seen, to the bit [default: not]
+    /// Save the model on the way, too: after every so many lines (10000) or seconds (30s). A replay that is
+    /// killed goes on with --load MODEL --skip seen, to the bit [default: not]
     #[arg(long, value_name = "EVERY")]
     pub(crate) checkpoint: Option<Every>,
-    /// Read the log's first decisions and answers without learning them again: a number, or seen, for as many as were replayed
-    /// for the model of --load [default: 0]
+    /// Read the log's first decisions and answers without learning them again: a number, or seen, for as many
+    /// as were replayed for the model of --load [default: 0]
     #[arg(long, value_name = "LINES")]
     pub(crate) skip: Option<Skip>,
     /// How many decisions may wait for feedback at one time; beyond that, the oldest are forgotten
@@ -45,8 +46,8 @@ pub(crate) struct ReplayArgs {
 pub(crate) struct EvaluateArgs {
     /// The log: a file, as `noregret run --log` writes it, or of your own making
     pub(crate) log: String,
-    /// A policy: uniform (over the labels on offer), constant:LABEL, logged, or greedy (the logged distribution's
-    /// best label); may be given several times [default: the log's own "evaluation"]
+    /// A policy: uniform (over the labels on offer), constant:LABEL, logged, or greedy (the logged
+    /// distribution's best label); may be given several times [default: the log's own "evaluation"]
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Vec<String>,
     /// A saved model as a policy: what it would play; may be given several times [default: none]
@@ -64,14 +65,15 @@ pub(crate) struct EvaluateArgs {
     /// What becomes of decisions that were never answered: skip, or wrong
     #[arg(long, value_enum, default_value_t = Missing::Skip)]
     pub(crate) missing: Missing,
-    /// The learner of two classes that estimates rewards for dm and dr, or none [default: folklore; folklore-diag for
-    /// more than 64 features]
+    /// The learner of two classes that estimates rewards for dm and dr, or none [default: folklore;
+    /// folklore-diag for more than 64 features]
     #[arg(long, value_name = "NAME")]
     pub(crate) reward_learner: Option<String>,
     /// Format: ndjson, parquet or vw; csv with the columns below [default: by the ending, or ndjson]
     #[arg(long)]
     pub(crate) format: Option<Format>,
-    /// In the log of another program, CSV or NDJSON, the column or key of the label that was played [default: label]
+    /// In the log of another program, CSV or NDJSON, the column or key of the label that was played [default:
+    /// label]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) decision: Option<String>,
     /// And the one of its probability [default: probability]

@@ -15,12 +15,12 @@ pub(crate) struct RunArgs {
     /// The learner, see `noregret list` [default: auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) learner: Option<String>,
-    /// A parameter, see `noregret list NAME`; also horizon, the rounds of a run that --limit cuts, and for a pipe features,
-    /// and classes if they are known
+    /// A parameter, see `noregret list NAME`; also horizon, the rounds of a run that --limit cuts, and for a
+    /// pipe features, and classes if they are known
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// What the learner sees after a round: the label, or only whether the label that it played was right [default: what the learner
-    /// learns from]
+    /// What the learner sees after a round: the label, or only whether the label that it played was right
+    /// [default: what the learner learns from]
     #[arg(long, value_enum)]
     pub(crate) feedback: Option<FeedbackChoice>,
     #[command(flatten)]
@@ -36,31 +36,33 @@ pub(crate) struct RunArgs {
     /// Save the model when the stream is over, or SIGINT or SIGTERM end it
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
-    /// Save the model on the way, too: after every so many rows (10000) or seconds (30s). A run that is killed goes on with --load
-    /// MODEL --skip seen and its other options, to the bit; what its log has beyond the model is cut off [default: not]
+    /// Save the model on the way, too: after every so many rows (10000) or seconds (30s). A run that is
+    /// killed goes on with --load MODEL --skip seen and its other options, to the bit; what its log has
+    /// beyond the model is cut off [default: not]
     #[arg(long, value_name = "EVERY")]
     pub(crate) checkpoint: Option<Every>,
-    /// Pass over the first rows: a number, or seen, for as many as were read for the model of --load [default: 0]
+    /// Pass over the first rows: a number, or seen, for as many as were read for the model of --load
+    /// [default: 0]
     #[arg(long, value_name = "ROWS")]
     pub(crate) skip: Option<Skip>,
-    /// Write what was predicted for every row before it was learnt: label, how sure it was, and what was true; as CSV, or as
-    /// NDJSON if the name ends in .ndjson or .jsonl
+    /// Write what was predicted for every row before it was learnt: label, how sure it was, and what was
+    /// true; as CSV, or as NDJSON if the name ends in .ndjson or .jsonl
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
-    /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on rows like these
-    /// exceeds that of the best linear predictor by at most (regret bound) / rounds, if rows are i.i.d. and not scaled by those before
-    /// them (--scale none or unit)
+    /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on
+    /// rows like these exceeds that of the best linear predictor by at most (regret bound) / rounds, if rows
+    /// are i.i.d. and not scaled by those before them (--scale none or unit)
     #[arg(long, value_name = "FILE", conflicts_with = "load")]
     pub(crate) batch_model: Option<PathBuf>,
     /// How many states --batch-model draws; it predicts with their average
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<usize>())]
     pub(crate) snapshots: usize,
-    /// When the stream is over, show the regret against the best fixed predictor beside the theorem's bound (keeps all
-    /// rows in memory; not with --load, where earlier rounds are not known)
+    /// When the stream is over, show the regret against the best fixed predictor beside the theorem's bound
+    /// (keeps all rows in memory; not with --load, where earlier rounds are not known)
     #[arg(long, conflicts_with = "load")]
     pub(crate) certify: bool,
-    /// Show whether the probabilities come true: a reliability curve and its expected calibration error, of the best label
-    /// or, with =classes, of every class as well [default: not; top without a value]
+    /// Show whether the probabilities come true: a reliability curve and its expected calibration error, of
+    /// the best label or, with =classes, of every class as well [default: not; top without a value]
     #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "top")]
     pub(crate) calibration: Option<CalibrationOf>,
     /// Show the live certificate, a bound on the regret so far, in the progress table
@@ -89,8 +91,8 @@ pub(crate) struct CompareArgs {
     /// The learners, see `noregret list`
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', required = true)]
     pub(crate) learners: Vec<String>,
-    /// Values of a parameter, of one learner (ogd.rate=0.1,1,10) or of all (norm=5,10); a range is FROM..TO*FACTOR or
-    /// FROM..TO+STEP; for a pipe also classes and features
+    /// Values of a parameter, of one learner (ogd.rate=0.1,1,10) or of all (norm=5,10); a range is
+    /// FROM..TO*FACTOR or FROM..TO+STEP; for a pipe also classes and features
     #[arg(long, value_name = "[LEARNER.]NAME=VALUES")]
     pub(crate) set: Vec<String>,
     /// What the table is sorted by; error is squared loss for real-valued targets
@@ -102,7 +104,8 @@ pub(crate) struct CompareArgs {
     /// Write a page with the curves of all losses and the table, to be looked at in a browser
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// What the curves of --plot show: error or log-loss over the window, running-error or running-log-loss over all rounds so far
+    /// What the curves of --plot show: error or log-loss over the window, running-error or running-log-loss
+    /// over all rounds so far
     #[arg(long, value_name = "WHAT", default_value_t = Measure::Error)]
     pub(crate) curve: Measure,
     #[command(flatten)]
@@ -125,8 +128,8 @@ pub(crate) struct PredictArgs {
     /// An object a line instead of CSV, also for rows that cannot be read
     #[arg(long)]
     pub(crate) json: bool,
-    /// Always the label with the best score, also from learners that draw their labels: for use after learning, where
-    /// there is nothing left to explore for
+    /// Always the label with the best score, also from learners that draw their labels: for use after
+    /// learning, where there is nothing left to explore for
     #[arg(long)]
     pub(crate) greedy: bool,
     /// Write to a file, which appears when it is complete; - is standard output [default: -]

@@ -17,7 +17,8 @@ pub(crate) struct DataArgs {
     /// Format: libsvm, vw, csv, ndjson, arff or parquet [default: recognised]
     #[arg(long)]
     pub(crate) format: Option<Format>,
-    /// Label column of CSV (name, or number from 1) or key of NDJSON [default: label, class, target, y; or the last]
+    /// Label column of CSV (name, or number from 1) or key of NDJSON [default: label, class, target, y; or
+    /// the last]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
     /// Column or key with the importance weight
@@ -63,10 +64,10 @@ pub(crate) struct DataArgs {
 pub(crate) struct StreamArgs {
     /// The data: a file, or - for standard input
     pub(crate) data: String,
-    /// Scaling of the features, from what has been seen so far: none, unit, maxabs, standard, which
-    /// leaves columns of 0 and 1 alone as they are, or mixed, which is standard for the numbers of a table and leaves
-    /// categories and words as they are [default: standard; maxabs for more than 1024 columns; mixed for tables with
-    /// text, times or styled numbers; none for learners to which units make no difference]
+    /// Scaling of the features, from what has been seen so far: none, unit, maxabs, standard, which leaves
+    /// columns of 0 and 1 alone as they are, or mixed, which is standard for the numbers of a table and
+    /// leaves categories and words as they are [default: standard; maxabs for more than 1024 columns; mixed
+    /// for tables with text, times or styled numbers; none for learners to which units make no difference]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
     /// Leave out the constant feature
@@ -75,11 +76,13 @@ pub(crate) struct StreamArgs {
     /// What to do with a row beyond the learner's radius: warn, clip or error
     #[arg(long, value_name = "ACTION", default_value_t = LargeRow::Warn)]
     pub(crate) on_large_row: LargeRow,
-    /// Labels arrive this many rounds late: a number, or geometric:MEAN or uniform:MAX to draw one for every row
+    /// Labels arrive this many rounds late: a number, or geometric:MEAN or uniform:MAX to draw one for every
+    /// row
     #[arg(long, value_name = "ROUNDS", default_value_t = Lateness::default())]
     pub(crate) delay: Lateness,
-    /// Under bandit feedback, play every label at least with this probability, by playing a uniformly random one now and then; importance weights
-    /// know it. The guarantees of learners that explore at a rate hold with the rate that results
+    /// Under bandit feedback, play every label at least with this probability, by playing a uniformly random
+    /// one now and then; importance weights know it. The guarantees of learners that explore at a rate hold
+    /// with the rate that results
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub(crate) exploration_floor: f64,
     /// Rounds that the windowed scores are over
@@ -91,11 +94,13 @@ pub(crate) struct StreamArgs {
     /// Seed of everything that is drawn
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Runs of each learner that draws anything, with the seeds SEED, SEED + 1 and so on; mean and spread are shown
+    /// Runs of each learner that draws anything, with the seeds SEED, SEED + 1 and so on; mean and spread are
+    /// shown
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<u64>())]
     pub(crate) repeats: u64,
-    /// How many runs may work at a time; results do not depend on it [default: one a core]. In a single run: threads that
-    /// share a second-order learner's largest matrix products; results agree to rounding [default: 1]
+    /// How many runs may work at a time; results do not depend on it [default: one a core]. In a single run:
+    /// threads that share a second-order learner's largest matrix products; results agree to rounding
+    /// [default: 1]
     #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
     pub(crate) threads: Option<usize>,
     /// JSON on standard output, one object a line

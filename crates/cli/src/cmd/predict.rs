@@ -152,8 +152,8 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Predicts the examples that wait, and writes all lines. Where a prediction is not finite, the inner error is its place among
-    /// the examples.
+    /// Predicts the examples that wait, and writes all lines. Where a prediction is not finite, the inner
+    /// error is its place among the examples.
     fn write(&mut self, out: &mut impl Write, labels: &Labels) -> std::io::Result<Result<(), u64>> {
         let Self { columns, forecast, greedy, rng, score, rows, examples, waiting, .. } = self;
         let mut waiting = waiting.drain(..);

@@ -43,9 +43,9 @@ impl Downloader {
         Self(config.new_agent())
     }
 
-    /// Downloads `url` to the file `to`, and returns its SHA-256. Until it is complete and checked against `sha256`, it is called
-    /// `to` with `.part` at the end; if there is such a file, the download goes on after its last byte. `seen` is told how many
-    /// bytes there are, and how many there will be.
+    /// Downloads `url` to the file `to`, and returns its SHA-256. Until it is complete and checked against
+    /// `sha256`, it is called `to` with `.part` at the end; if there is such a file, the download goes on
+    /// after its last byte. `seen` is told how many bytes there are, and how many there will be.
     ///
     /// # Errors
     /// What the server refuses, the disk cannot hold, or is not what it should be.

@@ -1,7 +1,8 @@
 //! The public data sets: where they were published, and the files that are made of them.
 //!
-//! Checksums are SHA-256. Those of the originals were published with scikit-learn's and others' loaders of the same files; where
-//! no checksum is published, there is none here. Those of made files are about their text, before compression.
+//! Checksums are SHA-256. Those of the originals were published with scikit-learn's and others' loaders of
+//! the same files; where no checksum is published, there is none here. Those of made files are about their
+//! text, before compression.
 
 pub(crate) mod download;
 pub(crate) mod prepare;

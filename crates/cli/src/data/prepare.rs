@@ -55,7 +55,8 @@ pub(crate) fn prepare(
     }
 }
 
-/// Calls `each` with the lines of a file, without the blanks at their ends, and their numbers from 1. Empty lines are left out.
+/// Calls `each` with the lines of a file, without the blanks at their ends, and their numbers from 1. Empty
+/// lines are left out.
 fn each_line(path: &Path, each: &mut dyn FnMut(u64, &str) -> Result<(), String>) -> Result<(), String> {
     let failure = |error: io::Error| format!("{}: cannot be read: {error}", path.display());
     let mut file = BufReader::new(File::open(path).map_err(failure)?);
@@ -152,8 +153,8 @@ fn covtype_csv(original: &Path, made: &Made, folder: &Path) -> Result<Ready, Str
     Ok(Ready { rows: ready.rows - 1, ..ready })
 }
 
-/// Every feature from its least to its largest value over all rows, as [0, 1], in six significant digits; the class is the last
-/// column.
+/// Every feature from its least to its largest value over all rows, as [0, 1], in six significant digits; the
+/// class is the last column.
 fn covtype_scaled(original: &Path, made: &Made, folder: &Path) -> Result<Ready, String> {
     let numbers = |number: u64, line: &str, into: &mut Vec<f64>| {
         into.clear();

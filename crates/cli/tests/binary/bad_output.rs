@@ -1,4 +1,5 @@
-//! Output that cannot be written: a full disk is an error that leaves old files whole; a reader that has gone is none.
+//! Output that cannot be written: a full disk is an error that leaves old files whole; a reader that has gone
+//! is none.
 
 use std::process::Stdio;
 
@@ -102,7 +103,7 @@ fn a_closed_pipe_ends_in_silence() {
         assert_eq!(output.status.code(), Some(0), "{command}: {errors}");
         assert!(!errors.contains("noregret: "), "{command}: {errors}");
     }
-    // Nobody listened, but a model was asked for.
+    // The output was closed, but a model was asked for.
     assert_eq!(folder.read("piped"), {
         folder.run("run a.svm --learner ogd --quiet --save again").succeeded();
         folder.read("again")

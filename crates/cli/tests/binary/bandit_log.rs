@@ -128,7 +128,8 @@ fn same_after_replay(folder: &Folder, run: &str, log: &str, what: &str) {
     assert!(model == replayed, "{what}: the models differ");
 }
 
-/// A replayed log makes the model that the run made: every learner, with feedback at once, late and out of order.
+/// A replayed log makes the model that the run made: every learner, with feedback at once, late and out of
+/// order.
 #[test]
 fn a_replay_is_the_run() {
     let folder = Folder::with("a.svm", libsvm(&rows(240, 3, 4)));
@@ -160,7 +161,8 @@ fn a_changed_feature_or_answer_is_found() {
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         let answered = |line: &serde_json::Value| line["correct"] == true;
-        // Where something is known already. Right answers are what every learner learns from, though not from each of them.
+        // Where something is known already. Right answers are what every learner learns from, though not from
+        // each of them.
         let right: Vec<usize> = (30..60).filter(|line| answered(&lines[*line])).collect();
         assert!(!right.is_empty(), "{learner}");
         let changed = |change: &dyn Fn(&mut serde_json::Value)| {

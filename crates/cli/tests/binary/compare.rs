@@ -17,7 +17,8 @@ fn facts(mut line: Value) -> Value {
     line
 }
 
-/// Full-information and bandit learners, with parameters that change how rows are encoded, late labels and drawn labels.
+/// Full-information and bandit learners, with parameters that change how rows are encoded, late labels and
+/// drawn labels.
 #[test]
 fn every_run_is_that_of_run_to_the_bit() {
     let folder = folder();

@@ -242,7 +242,7 @@ fn what_is_not_what_it_should_be_is_not_kept() {
         ),
     );
     assert!(std::fs::read_dir(folder.path("data/originals")).unwrap().next().is_none());
-    // Nobody has published a checksum of this one, but the rows are known.
+    // No checksum of this one has been published, but the number of its rows is known.
     let ran = server.fetch(&folder, "vehicle");
     assert_eq!(ran.code, 2);
     assert!(

@@ -23,8 +23,8 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value}"))
 }
 
-/// On labelled data the truth is known: a third of the labels is right by chance, a constant one as often as it comes up,
-/// and a model as often as a second look at the data says.
+/// On labelled data the truth is known: a third of the labels is right by chance, a constant one as often as
+/// it comes up, and a model as often as a second look at the data says.
 #[test]
 fn estimates_are_near_the_truth() {
     let folder = logged("");
@@ -230,7 +230,8 @@ fn bad_logs_are_refused_with_their_line() {
         2,
         "a.vw:1: the action \"1\" was played with probability 5e-324; at least 1e-100 can be computed with",
     );
-    // Another label's probability may be as small as it likes: the estimate is a number, its Bernstein interval unknown.
+    // Another label's probability may be as small as it likes: the estimate is a number, its Bernstein
+    // interval unknown.
     folder.write(
         "log",
         "{\"id\":1,\"label\":\"x\",\"p\":{\"x\":1,\"y\":5e-324},\"correct\":true}\n{\"id\":2,\"label\":\"x\",\"p\":{\"x\":1,\"y\":5e-324},\"correct\":false}\n",

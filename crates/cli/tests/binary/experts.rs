@@ -2,8 +2,8 @@
 
 use crate::util::Folder;
 
-/// Two rounds by hand. At first the experts are equal and the vote is 0: no answer. The first was right, so that Δ = 1/2,
-/// η = 2 ln 2 and w = (0.8, 0.2): the vote is 0.6, the answer right with that probability.
+/// Two rounds by hand. At first the experts are equal and the vote is 0: no answer. The first was right, so
+/// that Δ = 1/2, η = 2 ln 2 and w = (0.8, 0.2): the vote is 0.6, the answer right with that probability.
 const TWO: &str = "a,b,label\n1,-1,1\n1,-1,1\n0,0,-1\n";
 
 #[test]

@@ -85,8 +85,9 @@ fn data(count: usize) -> String {
 /// Rows of a cut run.
 const ROWS: usize = 700;
 
-/// A run of `learner` over `data` with options that `watch` it, cut by `--limit` after each of `cuts` and gone on with, leaves the model file and
-/// the summary of a run in one. Returns false where the learner refuses the data.
+/// A run of `learner` over `data` with options that `watch` it, cut by `--limit` after each of `cuts` and
+/// gone on with, leaves the model file and the summary of a run in one. Returns false where the learner
+/// refuses the data.
 fn cut(learner: &str, watch: &str, data: &str, cuts: &[usize]) -> bool {
     let folder = Folder::with("all", data);
     let run = |what: &str| folder.run(&format!("run {what} --json --quiet --checkpoint 1000000 {watch}"));
@@ -152,8 +153,8 @@ fn every_run_that_is_cut_goes_on_to_the_bit() {
     }
 }
 
-/// Kills runs over so many `rows` `kills` times at random moments, and lets them go on each time. What they end with is what an
-/// undisturbed run does.
+/// Kills runs over so many `rows` `kills` times at random moments, and lets them go on each time. What they
+/// end with is what an undisturbed run does.
 fn kill(kills: u32, rows: usize) {
     let slow = |run: &Run| if run.first.ends_with("auto") { SLOW } else { 1 };
     let data = RUNS.each_ref().map(|run| data(rows / slow(run)));
@@ -198,8 +199,8 @@ fn a_killed_run_goes_on() {
     kill(10, 2000);
 }
 
-/// `NOREGRET_KILLS=1000` for more: when that was done, on 22 November 2026, 1,346 kills ended in ten runs, two of each kind, that
-/// were all as if there had been none.
+/// `NOREGRET_KILLS=1000` for more: when that was done, on 22 November 2026, 1,346 kills ended in ten runs,
+/// two of each kind, that were all as if there had been none.
 #[test]
 #[ignore = "slow: a hundred runs are killed"]
 fn a_hundred_kills() {
@@ -207,7 +208,8 @@ fn a_hundred_kills() {
     kill(kills, 6000);
 }
 
-/// A signal ends the run between two rows, with everything saved, and what comes after is as if there had been none.
+/// A signal ends the run between two rows, with everything saved, and what comes after is as if there had
+/// been none.
 #[test]
 fn signals_end_a_run_between_two_rows() {
     let data = data(30_000);
@@ -369,7 +371,8 @@ fn logs_that_are_cut_off() {
         let evaluated =
             folder.run(&format!("evaluate {name} --policy uniform --reward-learner none")).succeeded();
         assert!(evaluated.stderr.contains("cut off"), "{}", evaluated.stderr);
-        // Whole lines are none that were cut, whatever is wrong with them; and a log is more than its torn header.
+        // Whole lines are none that were cut, whatever is wrong with them; and a log is more than its torn
+        // header.
         folder.write("bad.ndjson", "{\"noregret\":\"deci");
         assert_eq!(folder.run("replay bad.ndjson").code, 2);
     }

@@ -83,7 +83,8 @@ fn strongest_columns_and_a_title() {
     assert!(columns[0][1].as_f64() > Some(0.3), "{columns}");
 }
 
-/// The curve of `--abstain-cost` and that of the page are the same, and the page has the run's own place on it.
+/// The curve of `--abstain-cost` and that of the page are the same, and the page has the run's own place on
+/// it.
 #[test]
 fn coverage_and_risk_are_those_of_abstaining() {
     let folder = stream(3);
@@ -190,7 +191,8 @@ pub(crate) fn browse(browser: &Path, folder: &Folder, page: &str, width: u32, ar
     output.stdout
 }
 
-/// Measures the page in the browser: how far it reaches beyond the window, and which texts of a chart lie upon each other.
+/// Measures the page in the browser: how far it reaches beyond the window, and which texts of a chart lie
+/// upon each other.
 const MEASURE: &str = "<script>
 const boxes = svg => [...svg.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()]);
 const upon = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;

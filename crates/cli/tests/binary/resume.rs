@@ -16,7 +16,8 @@ fn state(folder: &Folder, model: &str) -> (Vec<(String, Numbers)>, Vec<String>) 
 
 const HALF: usize = 150;
 
-/// Learns `text` at once and in two halves, by files and by pipes, and compares every bit of state and of loss.
+/// Learns `text` at once and in two halves, by files and by pipes, and compares every bit of state and of
+/// loss.
 #[track_caller]
 fn same_in_halves(options: &str, text: &str) {
     let folder = Folder::with("all", text);

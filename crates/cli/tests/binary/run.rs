@@ -55,7 +55,7 @@ fn the_table_says_what_was_decided_and_how_it_went() {
     assert_eq!(folder.run("run a.csv --quiet").succeeded().stderr, "");
 }
 
-/// Nobody says how many classes a pipe has: the third comes up in round 4, and costs ln 4.
+/// The number of classes of a pipe is not known beforehand: the third comes up in round 4, and costs ln 4.
 #[test]
 fn a_pipe_brings_its_classes() {
     let rows = "a 1:1\nb 2:1\na 1:1\nc 1:1 2:1\nb 2:1\n";
@@ -118,7 +118,7 @@ fn json_has_every_number() {
     let parameters = summary["resolved_parameters"].as_object().unwrap();
     let names: Vec<&String> = parameters.keys().collect();
     assert_eq!(names, ["budget", "member_memory", "members"]);
-    // Who leads is shown as it goes.
+    // The weights of the members are shown during the run.
     let weights = summary["weights"].as_object().unwrap().values();
     let total: f64 = weights.map(|weight| weight.as_f64().unwrap()).sum();
     assert!((total - 1.0).abs() < 1e-9, "{summary}");

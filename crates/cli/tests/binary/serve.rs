@@ -73,8 +73,8 @@ pub(crate) fn get(url: &str) -> Vec<u8> {
     response.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap()
 }
 
-/// Kills the service `kills` times under the load of four clients. Every decision that was answered is known afterwards, every
-/// answer is counted once, and the model is that of its own log, replayed, to the bit.
+/// Kills the service `kills` times under the load of four clients. Every decision that was answered is known
+/// afterwards, every answer is counted once, and the model is that of its own log, replayed, to the bit.
 fn killed(kills: u64) {
     let folder = Folder::new();
     let mut served = Served::start(&folder, "");

@@ -24,7 +24,8 @@ fn on_a_small_disk(folder: &Folder, size: &str, options: &str) -> Option<Served>
     Served::try_of(&mut command)
 }
 
-/// The disk is full: refused with a sentence, forecasts go on, nothing that was answered is lost, and with room again so does the rest.
+/// The disk is full: refused with a sentence, forecasts go on, nothing that was answered is lost, and with
+/// room again so does the rest.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_loses_nothing() {
@@ -98,7 +99,8 @@ fn a_disk_that_is_read_only() {
     assert!(said.contains("Read-only file system") && said.lines().count() == 1, "{said}");
 }
 
-/// Ten thousand connections that ask for nothing, and some that write a letter at a time: others are served all the same.
+/// Ten thousand connections that ask for nothing, and some that write a letter at a time: others are served
+/// all the same.
 #[test]
 #[ignore = "slow: ten thousand connections"]
 fn idle_connections_and_slow_writers() {

@@ -121,8 +121,8 @@ fn bad_rounds_are_named() {
     folder.run("trace --learner ogd --set features=2").failed(1, "--set classes=K: must be given");
 }
 
-/// γ = 1/2, K = 2: p = (3/4, 1/4) at first. u = 0.9 plays class 1, rightly: W = (-1, 4). Then p = (1/4, 3/4), u = 0.5 plays
-/// class 1, wrongly: W = (-1, 3).
+/// γ = 1/2, K = 2: p = (3/4, 1/4) at first. u = 0.9 plays class 1, rightly: W = (-1, 4). Then p = (1/4, 3/4),
+/// u = 0.5 plays class 1, wrongly: W = (-1, 3).
 #[test]
 fn bandit_rounds_worked_by_hand() {
     let rows = "{\"x\": [1], \"y\": 1, \"u\": 0.9}\n{\"x\": [1], \"y\": 0, \"u\": 0.5}\n{\"x\": [1], \"y\": 0, \"u\": 0}\n";

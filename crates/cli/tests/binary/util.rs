@@ -128,8 +128,8 @@ impl Ran {
     }
 }
 
-/// Labels and dense rows in which the label shows; the same for the same arguments. Values are multiples of 1/16, none
-/// is 0, and the first rows have the classes in order.
+/// Labels and dense rows in which the label shows; the same for the same arguments. Values are multiples of
+/// 1/16, none is 0, and the first rows have the classes in order.
 pub(crate) fn rows(count: usize, classes: usize, features: usize) -> Vec<(usize, Vec<f64>)> {
     let mut state = 1_u64;
     let mut random = move |below: u64| {

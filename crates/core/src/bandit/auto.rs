@@ -1,13 +1,14 @@
 //! # auto with bandit feedback: no rate to choose, no horizon
 //!
-//! Forecasts what every label would earn by the richest oracle that there is, and plays labels by their gaps to the best one.
-//! How much it explores is learnt too: several scales of exploration share the oracle, and each is judged by an estimate of what
-//! it would have earned.
+//! Forecasts what every label would earn by the richest oracle that there is, and plays labels by their gaps
+//! to the best one. How much it explores is learnt too: several scales of exploration share the oracle, and
+//! each is judged by an estimate of what it would have earned.
 //!
 //! ## Reference
 //!
-//! Inverse gap weighting: Dylan J. Foster, Alexander Rakhlin, *Beyond UCB*, ICML 2020 (`foster2020squarecb`). Doubly robust
-//! estimates: Miroslav Dudík, John Langford, Lihong Li, ICML 2011. Aggregation of the forecasts: `vovk1990aggregating`.
+//! Inverse gap weighting: Dylan J. Foster, Alexander Rakhlin, *Beyond UCB*, ICML 2020 (`foster2020squarecb`).
+//! Doubly robust estimates: Miroslav Dudík, John Langford, Lihong Li, ICML 2011. Aggregation of the
+//! forecasts: `vovk1990aggregating`.
 //!
 //! ## Symbols
 //!
@@ -28,22 +29,24 @@
 //!
 //! and 0.02 of the weight is kept for every scale, so that all estimates have bounded weights $p^c/p \le 50$.
 //!
-//! After a right guess `coupled` learns the label. After a wrong one it learns a soft label, its own forecast $q$
-//! without the played label (the gradient of $-\ln(1 - q_{a_t})$ is the same); between them a reward mixes the two.
+//! After a right guess `coupled` learns the label. After a wrong one it learns a soft label, its own forecast
+//! $q$ without the played label (the gradient of $-\ln(1 - q_{a_t})$ is the same); between them a reward
+//! mixes the two.
 //!
 //! ## Deviations
 //!
-//! * What still holds of SquareCB's theorem: its inequality of a round, for every scale, whatever the forecasts are. The
-//!   forecasts lose at most $2 \ln 2$ nats more than the better of `coupled` and `separate`, and $\hat\ell$ is unbiased, so that the
-//!   weights $u$ have a regret of their own of order $\sqrt T$ against the best scale. That one of the forecasters is close to the
-//!   mean rewards is an assumption that nothing proves, so that no bound is shown.
+//! * What still holds of SquareCB's theorem: its inequality of a round, for every scale, whatever the
+//!   forecasts are. The forecasts lose at most $2 \ln 2$ nats more than the better of `coupled` and
+//!   `separate`, and $\hat\ell$ is unbiased, so that the weights $u$ have a regret of their own of order
+//!   $\sqrt T$ against the best scale. That one of the forecasters is close to the mean rewards is an
+//!   assumption that nothing proves, so that no bound is shown.
 //! * The soft labels that `coupled` learns are its own beliefs: its aggregation's guarantee is about these.
 //! * Late feedback is learnt as if its row came with it, and (3) takes the probabilities of the decision.
 //!
 //! ## Cost
 //!
-//! That of [`Auto`] within the same budget, without rows that are announced; and for every label $d^2$ times a few, or the stored
-//! entries of a sparse row.
+//! That of [`Auto`] within the same budget, without rows that are announced; and for every label $d^2$ times
+//! a few, or the stored entries of a sparse row.
 
 use std::fmt;
 
@@ -103,8 +106,8 @@ fn separate_params(problem: &Problem) -> OracleParams {
     }
 }
 
-/// The members that forecast a reward from `features` features, as a parameter of [`Auto`], where there are `matrices` such
-/// forecasters.
+/// The members that forecast a reward from `features` features, as a parameter of [`Auto`], where there are
+/// `matrices` such forecasters.
 pub(super) fn members_of_one(features: usize, matrices: usize, sparse: bool) -> Values {
     let square = features.saturating_mul(features).saturating_mul(matrices);
     let members = if sparse || square > MATRICES { DIAGONAL } else { FULL };
@@ -112,7 +115,8 @@ pub(super) fn members_of_one(features: usize, matrices: usize, sparse: bool) -> 
 }
 
 impl BanditAuto {
-    /// Writes the log-odds of the forecast rewards to `out.scores`, and the members' predictions to `out.work`.
+    /// Writes the log-odds of the forecast rewards to `out.scores`, and the members' predictions to
+    /// `out.work`.
     fn forecast(&self, x: Features<'_>, out: &mut Decision) {
         let work = &mut out.work.0;
         if work.members.len() != 2 {

@@ -272,8 +272,8 @@ mod tests {
     use super::*;
     use crate::testing::assert_close;
 
-    /// K = 2, d = 1, α = 1, η = 1: A = 4. At x = 1 both bounds are √(1/4): class 0. It is wrong: A_0 = 5, b_0 =
-    /// -1, w_0 = -1/5, bound -1/5 + √(1/5). Class 1 is played, rightly: A_1 = 5, w_1 = 1/5.
+    /// K = 2, d = 1, α = 1, η = 1: A = 4. At x = 1 both bounds are √(1/4): class 0. It is wrong: A_0 = 5, b_0
+    /// = -1, w_0 = -1/5, bound -1/5 + √(1/5). Class 1 is played, rightly: A_1 = 5, w_1 = 1/5.
     #[test]
     fn two_rounds_by_hand() {
         fn check<R: Ridge>() {

@@ -1,12 +1,14 @@
 //! # FastCB: contextual bandits by inverse gap weighting, for small losses
 //!
-//! SquareCB's idea with weights that follow the best label's loss: where that is small, so is exploration, and the regret is of
-//! the order of the square root of what the best policy loses, not of the number of rounds.
+//! SquareCB's idea with weights that follow the best label's loss: where that is small, so is exploration,
+//! and the regret is of the order of the square root of what the best policy loses, not of the number of
+//! rounds.
 //!
 //! ## Reference
 //!
-//! Dylan J. Foster, Akshay Krishnamurthy, *Efficient First-Order Contextual Bandits: Prediction, Allocation, and Triangular
-//! Discrimination*, NeurIPS 2021, arXiv:2107.02237: Algorithm 1, Theorem 1. `references.bib`: `foster2021fastcb`.
+//! Dylan J. Foster, Akshay Krishnamurthy, *Efficient First-Order Contextual Bandits: Prediction, Allocation,
+//! and Triangular Discrimination*, NeurIPS 2021, arXiv:2107.02237: Algorithm 1, Theorem 1. `references.bib`:
+//! `foster2021fastcb`.
 //!
 //! ## Symbols
 //!
@@ -22,22 +24,24 @@
 //! $$ p_a = \frac{\hat y_b}{K \hat y_b + \gamma_t g_a}\ (a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
 //! $$ \gamma_t = \max\big(\gamma_{t-1},\ 2K,\ \sqrt{K L_{t-1}/(2 C_{t-1})}\big), \tag{2} $$
 //!
-//! where $L_t$ is what was lost in $t$ rounds, at least 1, and $C_t$ bounds the oracle's regret: its certificate; or, with the
-//! printed schedule, its theorem's closed form, and $10K$ and $5KL/(14C)$ in (2). Where some oracle of the ball forecasts the mean
-//! rewards (*realizability*),
+//! where $L_t$ is what was lost in $t$ rounds, at least 1, and $C_t$ bounds the oracle's regret: its
+//! certificate; or, with the printed schedule, its theorem's closed form, and $10K$ and $5KL/(14C)$ in (2).
+//! Where some oracle of the ball forecasts the mean rewards (*realizability*),
 //!
 //! $$ \mathbb E\ \mathrm{Regret} \le \mathbb E\Big[5 \sum_t \frac{K \ell_t}{\gamma_t} + 14\ \gamma_T C_T\Big] + 14\ G_T, \tag{3} $$
 //!
-//! $G_T$ being the largest value that $\gamma_T$ can have ([`crate::bounds::fastcb`]): $O(\sqrt{K L^* C} + KC)$.
+//! $G_T$ being the largest value that $\gamma_T$ can have ([`crate::bounds::fastcb`]): $O(\sqrt{K L^* C} +
+//! KC)$.
 //!
 //! ## Deviations
 //!
-//! * A round's inequality has the constants (5, 7) in the paper. (1, 1) withstood every numerical search and has no proof: the
-//!   schedule (2) uses (1, 1), the bound (3) and the printed schedule use (5, 7).
-//! * $\gamma_t$ follows from the certificate and what was lost, and needs no horizon; the last term of (3) is as in
-//!   [SquareCB](super::squarecb).
+//! * A round's inequality has the constants (5, 7) in the paper. (1, 1) withstood every numerical search and
+//!   has no proof: the schedule (2) uses (1, 1), the bound (3) and the printed schedule use (5, 7).
+//! * $\gamma_t$ follows from the certificate and what was lost, and needs no horizon; the last term of (3) is
+//!   as in [SquareCB](super::squarecb).
 //! * `schedule = root` plays $\gamma_t = c\sqrt{Kt}$ and has no theorem.
-//! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest one in (2).
+//! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest
+//!   one in (2).
 //! * Late feedback is learnt as if its row came with it.
 //!
 //! ## Cost
@@ -126,8 +130,9 @@ mod tests {
     use crate::problem::Problem;
     use crate::testing::{assert_close, vector};
 
-    /// K = 2, d = 1, AIOLI with B = R = 1: γ_1 = 2K = 4 and p = (½, ½). Label 0 is right at x = 1: nothing is lost, γ stays, and
-    /// with s from s + (8/17) tanh(s/2) = 4/17 the other label has σ(-s)/(2σ(-s) + 4(½ - σ(-s))).
+    /// K = 2, d = 1, AIOLI with B = R = 1: γ_1 = 2K = 4 and p = (½, ½). Label 0 is right at x = 1: nothing is
+    /// lost, γ stays, and with s from s + (8/17) tanh(s/2) = 4/17 the other label has σ(-s)/(2σ(-s) + 4(½ -
+    /// σ(-s))).
     #[test]
     fn two_rounds_by_hand() {
         let values: Values =

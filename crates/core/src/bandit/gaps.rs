@@ -1,5 +1,5 @@
-//! The shell of learners that play labels by the inverse of their gaps to the best one, as an oracle forecasts
-//! it: [SquareCB](super::squarecb) and [FastCB](super::fastcb), which differ by a [`GapRule`].
+//! The shell of learners that play labels by the inverse of their gaps to the best one, as an oracle
+//! forecasts it: [SquareCB](super::squarecb) and [FastCB](super::fastcb), which differ by a [`GapRule`].
 
 use std::fmt;
 
@@ -43,16 +43,16 @@ pub trait GapRule: Clone + Default + Send + Sync + 'static {
         0.0
     }
 
-    /// Writes the probabilities of labels with the forecast `losses`, the label `best` having the least, for the
-    /// exploration scale `gamma`; `offered` are those that can be played, `None`: all.
+    /// Writes the probabilities of labels with the forecast `losses`, the label `best` having the least, for
+    /// the exploration scale `gamma`; `offered` are those that can be played, `None`: all.
     fn play(losses: &[f64], best: usize, offered: Option<&[u32]>, gamma: f64, out: &mut [f64]);
 
     /// Adds a round, in which one of `choices` labels was played with the exploration scale `gamma` and lost
     /// `loss`, to the sums of the bound.
     fn learn(&mut self, choices: f64, loss: f64, gamma: f64);
 
-    /// The bound after the rounds of `setting`, whose `regret` is the least that the oracle's can be; `gamma` is the
-    /// last exploration scale, and `regret` what the oracle can have lost by then.
+    /// The bound after the rounds of `setting`, whose `regret` is the least that the oracle's can be; `gamma`
+    /// is the last exploration scale, and `regret` what the oracle can have lost by then.
     fn bound(&self, setting: Setting, gamma: f64, regret: f64) -> f64;
 
     /// The sums, to be saved.

@@ -21,8 +21,8 @@
 //! | `newtron`, `pnewtron` | yes | $q$ and $p$ of the decision, centred at the current weights |
 //!
 //! Classes and features may be added ([`grow`](crate::learner::BanditLearner::grow)) to `banditron`, `soba`,
-//! `soba-diag`, `gaptron-*`, and to `bandit-reduction`, `squarecb` and `fastcb` where their base or oracle can.
-//! The others decline.
+//! `soba-diag`, `gaptron-*`, and to `bandit-reduction`, `squarecb` and `fastcb` where their base or oracle
+//! can. The others decline.
 //!
 //! A round is counted when it is learnt. Where wrong guesses teach nothing, a message that is lost equals a
 //! wrong guess, except that adaptive exploration does not count the round.

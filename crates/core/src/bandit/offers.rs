@@ -1,13 +1,15 @@
 //! # Labels on offer, with features of their own
 //!
-//! Articles, prices, messages: what can be played changes from round to round, and is described by features. One two-class model
-//! forecasts the reward of a label from the round's features, the label's and their products, so that what is learnt of one
-//! label helps with all, and a label that was never seen can be played at once.
+//! Articles, prices, messages: what can be played changes from round to round, and is described by features.
+//! One two-class model forecasts the reward of a label from the round's features, the label's and their
+//! products, so that what is learnt of one label helps with all, and a label that was never seen can be
+//! played at once.
 //!
 //! ## Reference
 //!
-//! Inverse gap weighting: Dylan J. Foster, Alexander Rakhlin, *Beyond UCB*, ICML 2020, arXiv:2002.04926, section 2 for sets of
-//! actions that change. `references.bib`: `foster2020squarecb`. Hashed features: `weinberger2009hashing`.
+//! Inverse gap weighting: Dylan J. Foster, Alexander Rakhlin, *Beyond UCB*, ICML 2020, arXiv:2002.04926,
+//! section 2 for sets of actions that change. `references.bib`: `foster2020squarecb`. Hashed features:
+//! `weinberger2009hashing`.
 //!
 //! ## Symbols
 //!
@@ -18,23 +20,25 @@
 //! | $\hat f_{t,a}$ | `scores`, as log-odds | forecast reward |
 //! | $w$ | `width` | columns of a block |
 //!
-//! A row is made of one block of $w = \lceil d/K \rceil$ columns for each of the $K$ positions: column $pw + j$ is column $j$ of
-//! what describes position $p$. [`Offer::encode`] makes such rows. With the model $m$ of two classes,
+//! A row is made of one block of $w = \lceil d/K \rceil$ columns for each of the $K$ positions: column $pw +
+//! j$ is column $j$ of what describes position $p$. [`Offer::encode`] makes such rows. With the model $m$ of
+//! two classes,
 //!
 //! $$ \hat f_a = m(\phi(x, a)), \qquad \text{the label is drawn by inverse gaps at several scales} \tag{1} $$
 //!
-//! as in [`auto`](super::auto), and the model learns $\phi(x, a_t)$ with the soft label $(1 - r, r)$. Its regret does not
-//! depend on how many labels there are.
+//! as in [`auto`](super::auto), and the model learns $\phi(x, a_t)$ with the soft label $(1 - r, r)$. Its
+//! regret does not depend on how many labels there are.
 //!
 //! ## Deviations
 //!
-//! * The oracle is [`Auto`] for two classes, of log loss, which has no closed form of its regret; exploration is learnt as in
-//!   [`auto`](super::auto). No bound is shown.
+//! * The oracle is [`Auto`] for two classes, of log loss, which has no closed form of its regret; exploration
+//!   is learnt as in [`auto`](super::auto). No bound is shown.
 //! * Late feedback is learnt as if its row came with it.
 //!
 //! ## Cost
 //!
-//! A forecast of the model for every label on offer, one update. Memory: $w$ times a few, however many labels there are.
+//! A forecast of the model for every label on offer, one update. Memory: $w$ times a few, however many labels
+//! there are.
 
 use std::fmt;
 
@@ -111,8 +115,9 @@ impl OfferRow {
 }
 
 impl Offer<'_> {
-    /// Writes the round's row for a learner with blocks of `width` columns: for every label the round's features, its own, the
-    /// products of both, and which label it is, alone and with the round's features; hashed to the width of a block.
+    /// Writes the round's row for a learner with blocks of `width` columns: for every label the round's
+    /// features, its own, the products of both, and which label it is, alone and with the round's features;
+    /// hashed to the width of a block.
     ///
     /// # Panics
     /// If there are so many labels that columns are beyond 32 bits: a programmer error.
@@ -372,7 +377,8 @@ mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
 
-    /// A label's column decides what it earns in a context; labels are new in every round, and the best is found all the same.
+    /// A label's column decides what it earns in a context; labels are new in every round, and the best is
+    /// found all the same.
     #[test]
     fn labels_never_seen_before_are_played_by_their_features() {
         let width = 256;

@@ -1,7 +1,7 @@
 //! What SquareCB and FastCB have in common: an oracle that forecasts every label's reward, and parameters.
 //!
-//! The oracle is one two-class learner for each label, of the question "is it this one?", and learns in rounds in which its
-//! label was played. A reward $r$ is the soft label $(1 - r, r)$.
+//! The oracle is one two-class learner for each label, of the question "is it this one?", and learns in
+//! rounds in which its label was played. A reward $r$ is the soft label $(1 - r, r)$.
 
 use crate::algorithm::{Algorithm as _, Forecast, Model};
 use crate::example::{Features, Target};
@@ -138,7 +138,8 @@ pub(super) struct Oracle {
     values: Values,
     models: Vec<Box<dyn Model>>,
     seed: u64,
-    /// What each label's learner can have lost, by the schedule's word and at least `least`; follows from the learners.
+    /// What each label's learner can have lost, by the schedule's word and at least `least`; follows from the
+    /// learners.
     regrets: Vec<f64>,
     /// The same before the first round.
     least: f64,
@@ -228,7 +229,8 @@ impl Oracle {
         self.rounds
     }
 
-    /// What all learners together can have lost more than the truth, by the schedule's word; $\infty$ without one.
+    /// What all learners together can have lost more than the truth, by the schedule's word; $\infty$ without
+    /// one.
     pub(super) fn regret(&self) -> f64 {
         if self.schedule == Schedule::Root { f64::INFINITY } else { self.regrets.iter().sum() }
     }
@@ -270,8 +272,8 @@ impl Oracle {
         work.stamp = Some(self.rounds);
     }
 
-    /// Learns what `label` earned; `work` is what [`Oracle::forecast`] filled. Where others were learnt from meanwhile, it is as
-    /// if the row came now.
+    /// Learns what `label` earned; `work` is what [`Oracle::forecast`] filled. Where others were learnt from
+    /// meanwhile, it is as if the row came now.
     pub(super) fn learn(&mut self, x: Features<'_>, label: usize, reward: Reward, work: &Prediction) {
         let model = &mut self.models[label];
         let fresh = work.is_fresh(self.rounds) && work.members.len() == self.regrets.len();

@@ -1,11 +1,13 @@
-//! Exploration that is learnt: several scales of inverse gap weighting, each judged by what it would have earned.
+//! Exploration that is learnt: several scales of inverse gap weighting, each judged by what it would have
+//! earned.
 //!
 //! $$ p = \sum_c u(c)\ p^c, \quad p^c_a = \frac{1}{K + c\sqrt{Kt}\ (\hat f_b - \hat f_a)}\ (a \ne b = \arg\max \hat f), \tag{1} $$
 //! $$ \hat\ell_c = \sum_a p^c_a (1 - \hat f_a) + \frac{p^c_{a_t}}{p_{a_t}} (\hat f_{a_t} - r_t), \qquad
 //!    u(c) \propto e^{-\eta_t \sum \hat\ell_c}, \quad \eta_t = \frac{0.3}{\sqrt{1 + t/100}}, \tag{2} $$
 //!
-//! for $K$ labels on offer, and every scale keeps 0.02 of the weight, so that $p^c/p \le 50$. The estimate $\hat\ell_c$ is doubly
-//! robust: unbiased whatever the forecasts $\hat f$, and of small variance where they are good.
+//! for $K$ labels on offer, and every scale keeps 0.02 of the weight, so that $p^c/p \le 50$. The estimate
+//! $\hat\ell_c$ is doubly robust: unbiased whatever the forecasts $\hat f$, and of small variance where they
+//! are good.
 
 use crate::kernel::inverse_gap;
 use crate::loss::logistic::sigmoid;
@@ -40,7 +42,8 @@ impl Scales {
         weights
     }
 
-    /// Writes the distribution and the greedy label of `out`, whose scores are the log-odds of the forecast rewards.
+    /// Writes the distribution and the greedy label of `out`, whose scores are the log-odds of the forecast
+    /// rewards.
     pub(super) fn decide(&self, offered: Option<&[u32]>, out: &mut Decision) {
         out.offer(offered);
         // The forecast of a decision is empty; its room serves.
@@ -105,8 +108,8 @@ mod tests {
         out
     }
 
-    /// K = 2, forecasts 1/2 and 1/4 (log-odds 0 and -ln 3), t = 1: p^c of the second label is 1/(2 + c √2/4), and all scales
-    /// weigh 1/4.
+    /// K = 2, forecasts 1/2 and 1/4 (log-odds 0 and -ln 3), t = 1: p^c of the second label is 1/(2 + c √2/4),
+    /// and all scales weigh 1/4.
     #[test]
     fn a_round_by_hand() {
         let mut scales = Scales::default();

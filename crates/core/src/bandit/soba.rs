@@ -7,8 +7,8 @@
 //! ## Reference
 //!
 //! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with
-//! Õ(√T) Regret*, ICML 2017: Algorithm 1, Theorems 2, 4 and 5. `references.bib`: `beygelzimer2017soba`; theory:
-//! bandit 2.1, 2.3, 2.4.
+//! Õ(√T) Regret*, ICML 2017: Algorithm 1, Theorems 2, 4 and 5. `references.bib`: `beygelzimer2017soba`;
+//! theory: bandit 2.1, 2.3, 2.4.
 //!
 //! ## Symbols
 //!
@@ -29,10 +29,11 @@
 //! $$ n = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m \ge 0; \qquad A \mathrel{+}= n z z^\top, \quad
 //!    \theta \mathrel{-}= n g. \tag{3} $$
 //!
-//! For a fixed $\gamma$, every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with $L_\eta$ its total
-//! $\eta$-loss, $\mathbb{E}M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{K}{\gamma\eta(2-\eta)}\mathbb{E}S_q +
-//! \gamma T$, and $S_q \le dK\ln(1 + 2X^2T/(adK))$. The learner knows neither $\eta$ nor $U$. Theorem 4 is the like against the hinge
-//! loss, Theorem 5 for adaptive $\gamma_t$: [`crate::bounds::soba_hinge`], [`crate::bounds::soba_adaptive`].
+//! For a fixed $\gamma$, every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with
+//! $L_\eta$ its total $\eta$-loss, $\mathbb{E}M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 +
+//! \frac{K}{\gamma\eta(2-\eta)}\mathbb{E}S_q + \gamma T$, and $S_q \le dK\ln(1 + 2X^2T/(adK))$. The learner
+//! knows neither $\eta$ nor $U$. Theorem 4 is the like against the hinge loss, Theorem 5 for adaptive
+//! $\gamma_t$: [`crate::bounds::soba_hinge`], [`crate::bounds::soba_adaptive`].
 //!
 //! ## Deviations
 //!
@@ -86,7 +87,7 @@ pub trait SobaVariant: Metric {
 impl SobaVariant for FullMetric {
     const ABOUT: About = About {
         name: "soba",
-        summary: "second-order bandit learner of margins: the second-order Perceptron, told only if it was right",
+        summary: "second-order bandit learner of margins: the second-order Perceptron, which sees only whether it was right",
         paper: Paper { key: "beygelzimer2017soba", place: "Algorithm 1, Theorem 2" },
         guarantee: "expected mistakes <= L_eta + a eta/(2 - eta) |U|^2 + d K^2 ln(1 + 2 X^2 T/(a d K))/(gamma eta (2 - eta)) + gamma T, every U",
         cost: "4 K d^2 + K^2 d^2 flops a right guess",

@@ -1,12 +1,13 @@
 //! # SquareCB: contextual bandits by inverse gap weighting
 //!
-//! Asks an oracle what each label would lose, and plays a label with a probability inverse to its gap to the best one. The
-//! regret follows from the oracle's, which for second-order logistic learners is logarithmic and known while it plays.
+//! Asks an oracle what each label would lose, and plays a label with a probability inverse to its gap to the
+//! best one. The regret follows from the oracle's, which for second-order logistic learners is logarithmic
+//! and known while it plays.
 //!
 //! ## Reference
 //!
-//! Dylan J. Foster, Alexander Rakhlin, *Beyond UCB: Optimal and Efficient Contextual Bandits with Regression Oracles*, ICML 2020,
-//! arXiv:2002.04926: Algorithm 1, Theorem 1. `references.bib`: `foster2020squarecb`.
+//! Dylan J. Foster, Alexander Rakhlin, *Beyond UCB: Optimal and Efficient Contextual Bandits with Regression
+//! Oracles*, ICML 2020, arXiv:2002.04926: Algorithm 1, Theorem 1. `references.bib`: `foster2020squarecb`.
 //!
 //! ## Symbols
 //!
@@ -22,10 +23,11 @@
 //! $$ p_a = \frac{1}{K + \gamma_t g_a}\ (a \ne b), \qquad p_b = 1 - \textstyle\sum_{a \ne b} p_a, \tag{1} $$
 //! $$ \gamma_t = \max\big(\gamma_{t-1},\ 4 \sqrt{(K-1)\ t/C_{t-1}}\big), \tag{2} $$
 //!
-//! where $C_t$ bounds the oracle's regret after $t$ rounds: its certificate; or, with the printed schedule, its theorem's closed
-//! form in $\gamma_t = \max(\gamma_{t-1}, \sqrt{Kt/C_{t-1}})$. For all mean losses $f$ and every label $*$,
-//! $\sum_a p_a (f_a - f_*) \le 2(K-1)/\gamma + \frac\gamma4 \sum_a p_a (\hat y_a - f_a)^2$, and Pinsker's inequality turns the sum
-//! into the oracle's log loss: where some oracle of the ball forecasts the mean rewards (*realizability*),
+//! where $C_t$ bounds the oracle's regret after $t$ rounds: its certificate; or, with the printed schedule,
+//! its theorem's closed form in $\gamma_t = \max(\gamma_{t-1}, \sqrt{Kt/C_{t-1}})$. For all mean losses $f$
+//! and every label $*$, $\sum_a p_a (f_a - f_*) \le 2(K-1)/\gamma + \frac\gamma4 \sum_a p_a (\hat y_a -
+//! f_a)^2$, and Pinsker's inequality turns the sum into the oracle's log loss: where some oracle of the ball
+//! forecasts the mean rewards (*realizability*),
 //!
 //! $$ \mathbb E\ \mathrm{Regret} \le \mathbb E\Big[\sum_t \frac{2(K-1)}{\gamma_t} + \frac{\gamma_T}{8} C_T\Big] + \frac{G_T}{8},
 //!    \tag{3} $$
@@ -34,14 +36,15 @@
 //!
 //! ## Deviations
 //!
-//! * The oracle's loss is the log loss, not the squared one; the constants are those of the exact maximisation of a round's
-//!   inequality, which is tight.
-//! * $\gamma_t$ follows from the certificate and needs no horizon. It depends on chance, whence the last term of (3): the sum
-//!   by parts of $\gamma_t$ times excess losses needs how far these can fall below 0, and as $e^{-\text{excess}}$ is a
-//!   supermartingale, that is 1 in expectation.
+//! * The oracle's loss is the log loss, not the squared one; the constants are those of the exact
+//!   maximisation of a round's inequality, which is tight.
+//! * $\gamma_t$ follows from the certificate and needs no horizon. It depends on chance, whence the last term
+//!   of (3): the sum by parts of $\gamma_t$ times excess losses needs how far these can fall below 0, and as
+//!   $e^{-\text{excess}}$ is a supermartingale, that is 1 in expectation.
 //! * The default is what the theorem allows, near uniform play on short streams; `schedule = root` plays
 //!   $\gamma_t = c\sqrt{Kt}$, which does better in practice and has no theorem. `auto` chooses by itself.
-//! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest one in (2).
+//! * Labels that are not on offer are not played: $K$ is then the number of those on offer, and the largest
+//!   one in (2).
 //! * Late feedback is learnt as if its row came with it.
 //!
 //! ## Cost
@@ -148,8 +151,9 @@ mod tests {
         );
     }
 
-    /// K = 2, d = 1, AIOLI with B = R = 1: each certificate is 1 before the first round, so γ = 4 √(1/2), and p = (½, ½). Label 0
-    /// is right at x = 1: its certificate is 1 + 1/17, and its log-odds s solve s + (8/17) tanh(s/2) = 4/17.
+    /// K = 2, d = 1, AIOLI with B = R = 1: each certificate is 1 before the first round, so γ = 4 √(1/2), and
+    /// p = (½, ½). Label 0 is right at x = 1: its certificate is 1 + 1/17, and its log-odds s solve s +
+    /// (8/17) tanh(s/2) = 4/17.
     #[test]
     fn two_rounds_by_hand() {
         let one = Value::from(1.0);

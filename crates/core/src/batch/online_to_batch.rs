@@ -8,9 +8,9 @@
 //! $$ \mathbb{E}\ \mathrm{loss}(f_\tau) - \inf_{\lVert W \rVert \le B} \mathbb{E}\ \mathrm{loss}(W) \le
 //!    \rho_T / T, \tag{1} $$
 //!
-//! the expectation being over the rounds, $\tau$ and a new row. The last state alone has no such guarantee, and (1) says
-//! nothing about high probability. Rows that are scaled by what came before them are not identically distributed, so that (1) is about
-//! scalings that do not adapt.
+//! the expectation being over the rounds, $\tau$ and a new row. The last state alone has no such guarantee,
+//! and (1) says nothing about high probability. Rows that are scaled by what came before them are not
+//! identically distributed, so that (1) is about scalings that do not adapt.
 //!
 //! [`OnlineToBatch`] draws $M$ of the predictors while $T$ is unknown (reservoir sampling, theory:
 //! online-to-batch 1.2): for $M = 1$ the snapshot is replaced before round $t$ with probability $1/t$, which
@@ -52,8 +52,8 @@ pub struct OnlineToBatch<L> {
     position: [u64; 4],
 }
 
-/// A draw of $M$ among rounds whose number is not known: Vitter's algorithm R. Two with the same seed draw the same, so that what
-/// belongs to a learner's snapshot can be kept elsewhere.
+/// A draw of $M$ among rounds whose number is not known: Vitter's algorithm R. Two with the same seed draw
+/// the same, so that what belongs to a learner's snapshot can be kept elsewhere.
 #[derive(Clone, Debug)]
 pub struct Reservoir {
     room: u64,
@@ -68,8 +68,8 @@ impl Reservoir {
         Self { room: snapshots as u64, seen: 0, rng: Rng::new(seed, STREAM) }
     }
 
-    /// The place that the next round takes, if it is drawn: before round $t$, each of $1 \dots t$ is to be there with probability
-    /// $\min(1, M/t)$.
+    /// The place that the next round takes, if it is drawn: before round $t$, each of $1 \dots t$ is to be
+    /// there with probability $\min(1, M/t)$.
     pub fn draw(&mut self) -> Option<usize> {
         let place = if self.seen < self.room { self.seen } else { self.rng.below(self.seen + 1) };
         self.seen += 1;

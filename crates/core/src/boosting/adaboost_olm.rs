@@ -1,7 +1,7 @@
 //! # AdaBoost.OLM++: online multiclass boosting of any weak learner
 //!
-//! A chain of $N$ copies of a weak learner. Each is shown the costs that the forecasts of the copies before it
-//! left over, and a boosting regression turns the class that it names into new logits. Exponential weights
+//! A chain of $N$ copies of a weak learner. Each is shown the costs that the forecasts of the copies before
+//! it left over, and a boosting regression turns the class that it names into new logits. Exponential weights
 //! over the $N$ prefixes of the chain choose the one whose label is played.
 //!
 //! ## Reference

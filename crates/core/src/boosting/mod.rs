@@ -1,8 +1,9 @@
 //! Boosting: many weak learners made one strong learner, online.
 //!
-//! A weak learner ([`weak`]) names a class for a row and is then shown what every class would have cost; it only
-//! has to cost a little less than guessing. [`adaboost_olm`] chains copies of one: each is shown the costs
-//! that the copies before it left over, and a [`regression`] per copy learns how much its word is worth.
+//! A weak learner ([`weak`]) names a class for a row and is then shown what every class would have cost; it
+//! only has to cost a little less than guessing. [`adaboost_olm`] chains copies of one: each is shown the
+//! costs that the copies before it left over, and a [`regression`] per copy learns how much its word is
+//! worth.
 //!
 //! | weak learner | what it is |
 //! |---|---|

@@ -203,7 +203,8 @@ fn the_hinge_bound_of_soba_is_the_best_of_its_family() {
     assert_close(soba_hinge(&Setting { norm: 0.0, ..SETTING }, 40.0, a, gamma, q), 60.0, 1e-14, "no norm");
 }
 
-/// Lemma 4 of SOBA, which Theorem 5 rests on, for steps that cost up to $b$: as much as they can, nothing, and at random.
+/// Lemma 4 of SOBA, which Theorem 5 rests on, for steps that cost up to $b$: as much as they can, nothing,
+/// and at random.
 #[test]
 fn adaptive_exploration_pays_for_itself() {
     let setting = Setting { classes: 2, features: 1, radius: 1.0, norm: 1.0, rounds: 4.0 };
@@ -231,7 +232,8 @@ fn adaptive_exploration_pays_for_itself() {
     }
 }
 
-/// Smoothing costs at most -ln(1 - μ) a round, whatever was forecast; sampling what Chernoff's inequality says.
+/// Smoothing costs at most -ln(1 - μ) a round, whatever was forecast; sampling what Chernoff's inequality
+/// says.
 #[test]
 fn gaf_pays_for_smoothing_and_sampling() {
     assert_close(gaf_smoothing(100.0, 0.5), 100.0 * 2f64.ln(), 1e-14, "smoothing");

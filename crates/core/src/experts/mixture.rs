@@ -141,8 +141,8 @@ impl Mixture {
         self.refresh();
     }
 
-    /// Lets `count` members join, which share the weight `share` in (0, 1) equally; the others' weights shrink
-    /// by $1 -$ `share`.
+    /// Lets `count` members join, which share the weight `share` in (0, 1) equally; the others' weights
+    /// shrink by $1 -$ `share`.
     ///
     /// With $1/(j+1)^2$ for the $j$-th joining, all of them together cost every member at most $\ln 2$, since
     /// $\prod_{m \ge 2} (1 - 1/m^2) = 1/2$: half of the prior is held back for them. A member that joins has
@@ -339,8 +339,8 @@ mod tests {
         for losses in [[700.0, 690.0, 1e5], [1e9, 1e9 + 1.0, 0.0], [0.0, 1e9, 1e9], [1e-300, 1.0, 5.0]] {
             (0..50).for_each(|_| mixture.update(&losses));
             total.iter_mut().zip(losses).for_each(|(total, loss)| *total += 50.0 * loss);
-            // Without sharing, weights are e^-loss, normalised: their logarithms show it where they themselves
-            // are 0.
+            // Without sharing, weights are e^-loss, normalised: their logarithms show it where they
+            // themselves are 0.
             let least = total.iter().copied().fold(f64::INFINITY, f64::min);
             for (i, total) in total.iter().enumerate() {
                 let (log, want) = (mixture.log_weight(i), least - total);

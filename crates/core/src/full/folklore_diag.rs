@@ -250,8 +250,8 @@ mod tests {
     }
 
     /// K = 2, d = 1, B = 2, R = 1: λ = 1, γ = 1/6. Round 1 at x = 1: ã = ½, g = ¼, and z = ¼ - ½·½ = 0 solves
-    /// (2). With y = 0: a = 1 + γ/4, G = (-½, ½). Round 2 at x = 1: ã = 1/(2a), g = ±1/(4a) + ã/2, so δ = z_0 -
-    /// z_1 solves δ = 1/(2a) - (σ(δ) - σ(-δ))/(2a), that is aδ = σ(-δ).
+    /// (2). With y = 0: a = 1 + γ/4, G = (-½, ½). Round 2 at x = 1: ã = 1/(2a), g = ±1/(4a) + ã/2, so δ = z_0
+    /// - z_1 solves δ = 1/(2a) - (σ(δ) - σ(-δ))/(2a), that is aδ = σ(-δ).
     #[test]
     fn by_hand() {
         let mut learner = learner(2, 1);

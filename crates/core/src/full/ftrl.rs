@@ -34,7 +34,7 @@
 //!
 //! * No ball and no horizon: $\lambda$ is 1 unless it is set, as in the experiments of AIOLI's paper. In
 //!   binary terms, with $\theta = w_1 - w_0$, the regulariser is $\frac\lambda2\lVert \theta \rVert^2$.
-//! * The weights live in $(K-1)d$ coordinates: the regulariser makes the rows of $W$ sum to 0.
+//! * The weights are kept in $(K-1)d$ coordinates: the regulariser makes the rows of $W$ sum to 0.
 //! * The step (3) minimises an upper bound of the objective along $\Delta$ (the third derivative of the
 //!   logistic loss is at most the spread of logits times the second), so it never overshoots, and is Newton's
 //!   own near the solution. The search ends when $r \le 10^{-9}$, after which the error is of the order of

@@ -1,15 +1,16 @@
 //! # A tree of labels, grown online
 //!
-//! For thousands of classes: a binary tree whose leaves are the labels, with a two-class learner in every inner node. A label's
-//! probability is the product along its path, so that learning or scoring a label costs its depth; the best labels are found
-//! best-first. A label gets its leaf when it first comes, wherever the nodes that there are would send its row.
+//! For thousands of classes: a binary tree whose leaves are the labels, with a two-class learner in every
+//! inner node. A label's probability is the product along its path, so that learning or scoring a label costs
+//! its depth; the best labels are found best-first. A label gets its leaf when it first comes, wherever the
+//! nodes that there are would send its row.
 //!
 //! ## Reference
 //!
-//! Alina Beygelzimer, John Langford, Yuri Lifshits, Gregory Sorkin, Alex Strehl, *Conditional Probability Tree Estimation Analysis
-//! and Algorithms*, UAI 2009: section 4. Kalina Jasinska-Kobus, Marek Wydmuch, Devanathan Thiruvenkatachari, Krzysztof Dembczyński,
-//! *Online probabilistic label trees*, AISTATS 2021. `references.bib`: `beygelzimer2009cpt`, `jasinska2021oplt`; theory: trees 1.1,
-//! 1.2, 1.3.
+//! Alina Beygelzimer, John Langford, Yuri Lifshits, Gregory Sorkin, Alex Strehl, *Conditional Probability
+//! Tree Estimation Analysis and Algorithms*, UAI 2009: section 4. Kalina Jasinska-Kobus, Marek Wydmuch,
+//! Devanathan Thiruvenkatachari, Krzysztof Dembczyński, *Online probabilistic label trees*, AISTATS 2021.
+//! `references.bib`: `beygelzimer2009cpt`, `jasinska2021oplt`; theory: trees 1.1, 1.2, 1.3.
 //!
 //! ## Symbols
 //!
@@ -26,32 +27,37 @@
 //!    p(y) = \frac{q_t}{K - m} \text{ for a label without a leaf}, \tag{1} $$
 //! $$ q_t = \frac{m + \frac12}{t} \text{ in round } t > 1 \text{ while } m < K, \text{ else } 0; \qquad q_1 = 1. \tag{2} $$
 //!
-//! A label's round is learnt by the nodes of its path. A label that comes for the first time descends from the root, to the right where
+//! A label's round is learnt by the nodes of its path. A label that comes for the first time descends from
+//! the root, to the right where
 //!
 //! $$ (1 - \alpha)\ (2 p_n - 1) + \alpha \log_2(L/R) > 0, \tag{3} $$
 //!
-//! and the leaf that it reaches becomes an inner node with this leaf on its left and the new one on its right, before the path learns the
-//! round. With the losses of the kept-back shares as they occur, and each node's regret on the rounds that passed it,
+//! and the leaf that it reaches becomes an inner node with this leaf on its left and the new one on its
+//! right, before the path learns the round. With the losses of the kept-back shares as they occur, and each
+//! node's regret on the rounds that passed it,
 //!
 //! $$ \mathrm{Regret} \le \textstyle\sum_n \mathrm{Regret}_n + \sum_{y_t \text{ known}} \ln\frac1{1 - q_t} +
 //!    \sum_{y_t \text{ new}} \ln\frac{K - m}{q_t} \tag{4} $$
 //!
-//! against every predictor that has a linear one of the nodes' ball in each node of the tree as it was grown, and pays for all rounds.
+//! against every predictor that has a linear one of the nodes' ball in each node of the tree as it was grown,
+//! and pays for all rounds.
 //!
 //! ## Deviations
 //!
-//! * $q_t$ is the estimate of Krichevsky and Trofimov of how often labels are new: the papers have no probabilities for these.
-//! * With nodes that keep matrices (`aioli`, the default where these are small) (4) is a theorem; with `folklore-diag`, the default beyond,
-//!   nodes have no bound and so has the tree. Its nodes start from settings that learn faster than that learner's own defaults.
+//! * $q_t$ is the estimate of Krichevsky and Trofimov of how often labels are new: the papers have no
+//!   probabilities for these.
+//! * With nodes that keep matrices (`aioli`, the default where these are small) (4) is a theorem; with
+//!   `folklore-diag`, the default beyond, nodes have no bound and so has the tree. Its nodes start from
+//!   settings that learn faster than that learner's own defaults.
 //! * Late feedback finds the forecasts of the nodes as they were played, and learns by the tree as it is.
-//! * Trees of shards have different shapes: they cannot be merged. Rows that are announced are of no use, since which nodes they will
-//!   teach is not known before their labels.
+//! * Trees of shards have different shapes: they cannot be merged. Rows that are announced are of no use,
+//!   since which nodes they will teach is not known before their labels.
 //!
 //! ## Cost
 //!
-//! `update`, [`Predictor::probability`]: the nodes on the label's path; [`Predictor::best`]: those on the paths of the labels that it
-//! looks at, few where forecasts are sharp. `predict` writes the probabilities of all labels: $K - 1$ nodes. Memory: a node for each
-//! label that came.
+//! `update`, [`Predictor::probability`]: the nodes on the label's path; [`Predictor::best`]: those on the
+//! paths of the labels that it looks at, few where forecasts are sharp. `predict` writes the probabilities of
+//! all labels: $K - 1$ nodes. Memory: a node for each label that came.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -106,7 +112,8 @@ pub struct LabelTree {
     problem: Problem,
     seed: u64,
     nodes: Vec<Node>,
-    /// Where each class has its leaf: the node above it and the side. The only leaf of a tree without nodes is below none.
+    /// Where each class has its leaf: the node above it and the side. The only leaf of a tree without nodes
+    /// is below none.
     places: Vec<Option<Option<(u32, u8)>>>,
     /// Classes that have a leaf.
     known: usize,
@@ -230,7 +237,8 @@ impl LabelTree {
         self.spare = room;
     }
 
-    /// The sum of `promise` over the nodes and of what the kept-back shares have cost; for a node that has none, why.
+    /// The sum of `promise` over the nodes and of what the kept-back shares have cost; for a node that has
+    /// none, why.
     fn sum(&self, promise: impl Fn(&dyn Model) -> Option<Promise>) -> Promise {
         let mut sum = self.kept_back;
         for node in &self.nodes {
@@ -375,8 +383,8 @@ impl Predictor for LabelTree {
         p
     }
 
-    /// Best-first search: of all subtrees that were seen, the most probable is opened next, so that the first leaves to come up
-    /// are the best.
+    /// Best-first search: of all subtrees that were seen, the most probable is opened next, so that the first
+    /// leaves to come up are the best.
     fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
         best.clear();
         let mut room = std::mem::take(&mut out.members);
@@ -430,7 +438,8 @@ struct Open {
 impl Eq for Open {}
 
 impl Ord for Open {
-    /// By probability; among equals nodes before leaves, which may hide a smaller class, and smaller classes before larger ones.
+    /// By probability; among equals nodes before leaves, which may hide a smaller class, and smaller classes
+    /// before larger ones.
     fn cmp(&self, other: &Self) -> Ordering {
         self.share.total_cmp(&other.share).then(other.child.cmp(&self.child))
     }

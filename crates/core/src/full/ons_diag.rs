@@ -27,8 +27,8 @@
 //!
 //! ## Cost
 //!
-//! $O(K\ \mathrm{nnz}(x))$ for `predict` and `update`; a projection that is active touches all memory, $2K$ numbers for
-//! every feature that was seen.
+//! $O(K\ \mathrm{nnz}(x))$ for `predict` and `update`; a projection that is active touches all memory, $2K$
+//! numbers for every feature that was seen.
 
 use super::ons::{OnsParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};

@@ -218,7 +218,8 @@ mod tests {
         }
     }
 
-    /// Two rounds predicted at W = 0 and learnt late: both played class 0, so both take their row from class 0.
+    /// Two rounds predicted at W = 0 and learnt late: both played class 0, so both take their row from class
+    /// 0.
     #[test]
     fn late_feedback_corrects_the_class_that_was_played() {
         let mut learner = perceptron(3, 1, false);

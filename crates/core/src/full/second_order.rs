@@ -74,12 +74,12 @@ pub trait Surrogate: Clone + Send + Sync {
     /// Writes the forecast for `row`, and to `own` what the label's lesson will need. Pure.
     fn forecast(&self, row: Row<'_>, own: &mut [f64], scores: &mut [f64], probabilities: &mut [f64]);
 
-    /// Writes to `own` what [`Surrogate::forecast`] would have written, but for the scores that were played: `at`
-    /// was predicted in an earlier state, and `row` is as it is seen now.
+    /// Writes to `own` what [`Surrogate::forecast`] would have written, but for the scores that were played:
+    /// `at` was predicted in an earlier state, and `row` is as it is seen now.
     fn renew(&self, _row: Row<'_>, _at: &Prediction, _own: &mut [f64]) {}
 
-    /// What the label `y` of a row adds to $b$ and to $A$, its loss expanded at the forecast `at` (or where the
-    /// algorithm says); `gram` is that of [`Row::gram`]. Adds to the `sums` too.
+    /// What the label `y` of a row adds to $b$ and to $A$, its loss expanded at the forecast `at` (or where
+    /// the algorithm says); `gram` is that of [`Row::gram`]. Adds to the `sums` too.
     fn learn<'w>(
         &self,
         y: Target<'_>,
@@ -90,7 +90,8 @@ pub trait Surrogate: Clone + Send + Sync {
         work: &'w mut [f64],
     ) -> Lesson<'w>;
 
-    /// Makes room for `classes`, at least as many as there are. Returns false, and changes nothing, if it cannot.
+    /// Makes room for `classes`, at least as many as there are. Returns false, and changes nothing, if it
+    /// cannot.
     fn grow(&mut self, _classes: usize) -> bool {
         false
     }
@@ -182,7 +183,8 @@ impl<S: Surrogate> SecondOrderLearner<S> {
         self.surrogate.scratch_len() + self.state.scratch_len()
     }
 
-    /// The theorem's `bound` in closed form on the rounds so far, for comparators within `norm`; or why there is none.
+    /// The theorem's `bound` in closed form on the rounds so far, for comparators within `norm`; or why there
+    /// is none.
     pub(super) fn closed_form(&self, norm: f64, bound: impl FnOnce(&Setting) -> Promise) -> Promise {
         if self.parts > 1 {
             return Err(merge::NO_CLOSED_FORM.to_owned());

@@ -7,8 +7,8 @@
 //!
 //! Alina Beygelzimer, Francesco Orabona, Chicheng Zhang, *Efficient Online Bandit Multiclass Learning with
 //! Õ(√T) Regret*, ICML 2017, Algorithm 1 and Theorem 2 with the label revealed every round; after Nicolò
-//! Cesa-Bianchi, Alex Conconi, Claudio Gentile, *A Second-Order Perceptron Algorithm*, SIAM J. Comput. 34, 2005.
-//! `references.bib`: `beygelzimer2017soba`, `cesabianchi2005sop`; theory: baselines 4.3.
+//! Cesa-Bianchi, Alex Conconi, Claudio Gentile, *A Second-Order Perceptron Algorithm*, SIAM J. Comput. 34,
+//! 2005. `references.bib`: `beygelzimer2017soba`, `cesabianchi2005sop`; theory: baselines 4.3.
 //!
 //! ## Symbols
 //!
@@ -28,10 +28,10 @@
 //! $$ A_t = A_{t-1} + n_t z_t z_t^\top, \qquad \theta_{t+1} = \theta_t - n_t z_t. \tag{3} $$
 //!
 //! For every $U$ and every $0 < \eta \le \min(1, 2/(2X\max_k \lVert U_k \rVert + 1))$, with $L_\eta$ its
-//! total $\eta$-loss ([`crate::loss::hinge::eta_loss`]), the mistakes satisfy
-//! $M \le L_\eta + \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{1}{\eta(2-\eta)}\sum_t n_t z_t^\top A_t^{-1} z_t$,
-//! and the last sum is at most $dK\ln(1 + 2X^2T'/(adK))$ after $T'$ updates. The learner knows neither $\eta$
-//! nor $U$.
+//! total $\eta$-loss ([`crate::loss::hinge::eta_loss`]), the mistakes satisfy $M \le L_\eta +
+//! \frac{a\eta}{2-\eta}\lVert U \rVert^2 + \frac{1}{\eta(2-\eta)}\sum_t n_t z_t^\top A_t^{-1} z_t$, and the
+//! last sum is at most $dK\ln(1 + 2X^2T'/(adK))$ after $T'$ updates. The learner knows neither $\eta$ nor
+//! $U$.
 //!
 //! ## Deviations
 //!
@@ -273,8 +273,8 @@ mod tests {
         check::<DiagonalMetric>(0.5);
     }
 
-    /// After the three rounds above Σm = δ(δ + 2)/(1 + Q) with δ = 2/3 and Q = z'A^{-1}z = 2/3: (16/9)/(5/3) =
-    /// 16/15 > 0. A right guess with W = 0 (but for rounding) has m = 0: a margin update, which
+    /// After the three rounds above Σm = δ(δ + 2)/(1 + Q) with δ = 2/3 and Q = z'A^{-1}z = 2/3: (16/9)/(5/3)
+    /// = 16/15 > 0. A right guess with W = 0 (but for rounding) has m = 0: a margin update, which
     /// mistake-driven learning skips.
     #[test]
     fn margin_updates_are_optional() {

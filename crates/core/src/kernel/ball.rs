@@ -43,7 +43,8 @@ pub(crate) fn project_diagonal(v: &mut [f64], diagonal: &[f64], radius: f64) {
 /// Sees a part of a vector and its part of the diagonal.
 pub(crate) type SeePart<'a> = dyn FnMut(&mut [f64], &[f64]) + 'a;
 
-/// [`project_diagonal`] of a vector that stands in parts, which `each` shows with their diagonal, in the same order every time.
+/// [`project_diagonal`] of a vector that stands in parts, which `each` shows with their diagonal, in the same
+/// order every time.
 pub(crate) fn project_parts(each: &mut dyn FnMut(&mut SeePart<'_>), radius: f64) {
     let nu = multiplier(radius, |nu| {
         let (mut norm, mut slope) = (0.0, 0.0);

@@ -1,7 +1,8 @@
-//! Numbers that stand by feature: allocated when a feature is first seen, bounded by hashing where that is asked for.
+//! Numbers stored by feature: allocated when a feature is first seen, bounded by hashing where that is asked
+//! for.
 
-/// Cells of the first page at most; every page has twice as many as the one before, and never moves, so that growing copies
-/// nothing.
+/// Cells of the first page at most; every page has twice as many as the one before, and never moves, so that
+/// growing copies nothing.
 const FIRST: usize = 64;
 
 /// So many places are listed from the start: looking them up costs nothing.
@@ -28,23 +29,27 @@ impl Number for f64 {
     }
 }
 
-/// Where the cells of features stand. Which of the two it is follows from how many there are, and changes nothing but speed.
+/// Where the cells of features stand. Which of the two it is follows from how many there are, and changes
+/// nothing but speed.
 #[derive(Clone, Debug)]
 enum Index {
     /// For every slot its place.
     Listed(Vec<u32>),
-    /// Slots with their places, by linear probing from a hash of the slot; the length is a power of two, at least twice the entries.
+    /// Slots with their places, by linear probing from a hash of the slot; the length is a power of two, at
+    /// least twice the entries.
     Hashed(Vec<(u32, u32)>),
 }
 
-/// A cell of `width` numbers for every feature, all 0 before it is first written to. Where features are more than `most`, cells
-/// are shared: which one a feature has is decided by a hash of it. Memory is proportional to the cells that were written to.
+/// A cell of `width` numbers for every feature, all 0 before it is first written to. Where features are more
+/// than `most`, cells are shared: which one a feature has is decided by a hash of it. Memory is proportional
+/// to the cells that were written to.
 #[derive(Clone, Debug)]
 pub struct Cells<T = f32> {
     width: usize,
     features: usize,
     most: usize,
-    /// Cells of the first page, a power of two: room for all features where these are few, and else for [`FIRST`] numbers or more.
+    /// Cells of the first page, a power of two: room for all features where these are few, and else for
+    /// [`FIRST`] numbers or more.
     first: usize,
     index: Index,
     pages: Vec<Vec<T>>,
@@ -149,11 +154,13 @@ impl<T: Number> Cells<T> {
         &self.pages[page][at * self.width..][..self.width]
     }
 
-    /// Has cells of `width` numbers for `features` features from now on, `copy` filling each from what it was.
+    /// Has cells of `width` numbers for `features` features from now on, `copy` filling each from what it
+    /// was.
     pub fn grow(&mut self, width: usize, features: usize, mut copy: impl FnMut(&[T], &mut [T])) {
         let hashed = self.features > self.most;
         let mut grown = Self::new(width, features, self.most);
-        // Where hashes take over, whoever is there moves to the place of its hash, and the first one there stays.
+        // Where hashes take over, whoever is there moves to the place of its hash, and the first one there
+        // stays.
         for (slot, place) in self.places() {
             let slot = if hashed { slot } else { grown.slot(slot) };
             if grown.place(slot) == NONE {
@@ -326,7 +333,8 @@ mod tests {
         assert_eq!(cells.get(150).map(<[f64]>::to_vec), before);
     }
 
-    /// From no cell to all of many: hashed first, listed in the end, each with what was written to it, in order.
+    /// From no cell to all of many: hashed first, listed in the end, each with what was written to it, in
+    /// order.
     #[test]
     fn the_index_changes_and_cells_stay() {
         let features = 5000;

@@ -57,7 +57,8 @@ impl Curvature {
     }
 }
 
-/// No surrogate of a larger coefficient than 1/2 is a lower bound of the loss; beyond this, rounding leaves nothing of the surrogates.
+/// No surrogate of a larger coefficient than 1/2 is a lower bound of the loss; beyond this, rounding leaves
+/// nothing of the surrogates.
 const LARGEST: f64 = 1e3;
 
 /// The coefficient that a learner is made with.

@@ -1,7 +1,7 @@
 //! Distributions that play a label the less, the further its forecast loss is from the least one.
 //!
-//! `losses` are forecasts $\hat y_a$ of the labels' losses, `among` the labels that can be played (`None`: all). Others get
-//! probability 0, and $K$ counts those that can be played.
+//! `losses` are forecasts $\hat y_a$ of the labels' losses, `among` the labels that can be played (`None`:
+//! all). Others get probability 0, and $K$ counts those that can be played.
 
 /// The label of the largest score, the first among equals.
 pub fn largest(scores: &[f64], among: Option<&[u32]>) -> usize {
@@ -10,15 +10,15 @@ pub fn largest(scores: &[f64], among: Option<&[u32]>) -> usize {
     candidates.fold(first, |best, at| if scores[at] > scores[best] { at } else { best })
 }
 
-/// SquareCB: $p_a = 1/(K + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ = `best`, of the least loss.
-/// `gamma` is >= 0.
+/// SquareCB: $p_a = 1/(K + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ = `best`,
+/// of the least loss. `gamma` is >= 0.
 pub fn square(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
     let k = indices(losses.len(), among).count() as f64;
     spread(losses, among, best, |gap| 1.0 / (k + gamma * gap), out);
 }
 
-/// FastCB: $p_a = \hat y_b/(K \hat y_b + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label $b$ = `best`, of the
-/// least loss; all of it where $\hat y_b = 0$. `gamma` is >= 0.
+/// FastCB: $p_a = \hat y_b/(K \hat y_b + \gamma (\hat y_a - \hat y_b))$ for $a \ne b$, the rest on the label
+/// $b$ = `best`, of the least loss; all of it where $\hat y_b = 0$. `gamma` is >= 0.
 pub fn fast(losses: &[f64], best: usize, among: Option<&[u32]>, gamma: f64, out: &mut [f64]) {
     let k = indices(losses.len(), among).count() as f64;
     let floor = losses[best];
@@ -52,7 +52,8 @@ mod tests {
         largest(&losses.iter().map(|loss| -loss).collect::<Vec<f64>>(), among)
     }
 
-    /// K = 3, losses (0.2, 0.5, 0.9), γ = 10. SquareCB: 1/(3 + 3), 1/(3 + 7), the rest. FastCB: 0.2/(0.6 + 3), 0.2/(0.6 + 7).
+    /// K = 3, losses (0.2, 0.5, 0.9), γ = 10. SquareCB: 1/(3 + 3), 1/(3 + 7), the rest. FastCB: 0.2/(0.6 +
+    /// 3), 0.2/(0.6 + 7).
     #[test]
     fn worked_rounds() {
         let losses = [0.2, 0.5, 0.9];

@@ -266,8 +266,9 @@ impl LowRankInverse {
         true
     }
 
-    /// Takes in the prepared rows from place `at` on, which are known only now. Returns whether rows are prepared. All products are
-    /// made again: a product's last bits may depend on how many are made together, and on nothing else.
+    /// Takes in the prepared rows from place `at` on, which are known only now. Returns whether rows are
+    /// prepared. All products are made again: a product's last bits may depend on how many are made together,
+    /// and on nothing else.
     pub fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) -> bool {
         if self.ahead.rows.is_empty() || at < self.next() {
             return false;
@@ -290,14 +291,15 @@ impl LowRankInverse {
         self.base.products(&ahead.rows, &mut ahead.products[..len * numbers]);
     }
 
-    /// Writes $Y$ of each of the dense rows `rows`, one after the other, to `out`, one after the other: the numbers of
-    /// [`LowRankInverse::columns`], by wide products, and nothing is remembered of it.
+    /// Writes $Y$ of each of the dense rows `rows`, one after the other, to `out`, one after the other: the
+    /// numbers of [`LowRankInverse::columns`], by wide products, and nothing is remembered of it.
     pub fn columns_of_many(&self, rows: &[f64], out: &mut [f64]) {
         self.base.products(rows, out);
         self.correct_many(rows, &self.buffer[..self.used as usize * self.side()], out);
     }
 
-    /// Takes $UU^\top (I \otimes x)$ from the $Y$ of each of the dense rows `rows`, for the columns `u` $= U$.
+    /// Takes $UU^\top (I \otimes x)$ from the $Y$ of each of the dense rows `rows`, for the columns `u` $=
+    /// U$.
     pub(super) fn correct_many(&self, rows: &[f64], u: &[f64], out: &mut [f64]) {
         let (n, q, d) = (self.side(), self.blocks, self.features);
         let (used, count) = (u.len() / n, rows.len() / d);
@@ -359,8 +361,8 @@ impl LowRankInverse {
         *self = grown;
     }
 
-    /// The state: the base, the buffered columns and their number, and the rows that are prepared. A save in mid-block is
-    /// exact.
+    /// The state: the base, the buffered columns and their number, and the rows that are prepared. A save in
+    /// mid-block is exact.
     pub fn tensors(&mut self) -> [Tensor<'_>; 5] {
         let n = self.side();
         [
@@ -372,8 +374,8 @@ impl LowRankInverse {
         ]
     }
 
-    /// Makes the products of the rows that are prepared, after loading. False if there cannot be as many rows, or buffered
-    /// columns.
+    /// Makes the products of the rows that are prepared, after loading. False if there cannot be as many
+    /// rows, or buffered columns.
     pub fn restored(&mut self) -> bool {
         let Prepared { rows, next, .. } = &self.ahead;
         let len = rows.len() / self.features;

@@ -1,5 +1,5 @@
-//! Gauss-Legendre quadrature. By hand, since the crates that have it find the nodes as eigenvalues and bring a linear-algebra
-//! crate of their own.
+//! Gauss-Legendre quadrature. By hand, since the crates that have it find the nodes as eigenvalues and bring
+//! a linear-algebra crate of their own.
 
 /// Nodes, increasing in (-1, 1), and weights, of sum 2, of the Gauss-Legendre rule with `len` >= 1 nodes:
 /// exact for polynomials up to degree 2 `len` - 1.

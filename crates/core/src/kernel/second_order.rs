@@ -31,8 +31,8 @@ pub struct SecondOrder {
     /// How many times $N$ matters to the learner: see [`SecondOrder::project`].
     sharpness: f64,
     block: GramBlock,
-    /// While the block is live, every $b$ as it was when it began, and the lessons that it has learnt, each with its row's place
-    /// before it: from these it is made again after loading. Empty otherwise.
+    /// While the block is live, every $b$ as it was when it began, and the lessons that it has learnt, each
+    /// with its row's place before it: from these it is made again after loading. Empty otherwise.
     before: Vec<f64>,
     lessons: Vec<f64>,
 }
@@ -140,8 +140,8 @@ impl SecondOrder {
         q * q + self.vectors * q
     }
 
-    /// Writes $N$ and behind it $h$ of each of the dense rows `rows`, one after the other, to `out`: the numbers of
-    /// [`SecondOrder::project`], by wide products, for predictions that nothing is learnt from.
+    /// Writes $N$ and behind it $h$ of each of the dense rows `rows`, one after the other, to `out`: the
+    /// numbers of [`SecondOrder::project`], by wide products, for predictions that nothing is learnt from.
     pub fn project_many(&self, rows: &[f64], out: &mut [f64]) {
         /// Numbers of all products at a time: 16 MiB.
         const AT_ONCE: usize = 1 << 21;
@@ -295,8 +295,8 @@ impl SecondOrder {
         }
     }
 
-    /// Takes in the rows that were prepared last, from place `at` on: they are known only now, and others stood in for them. All
-    /// is to the bit what it would be if they had been known.
+    /// Takes in the rows that were prepared last, from place `at` on: they are known only now, and others
+    /// stood in for them. All is to the bit what it would be if they had been known.
     pub fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
         if self.inverse.prepare_rest(at, coming) && self.block.is_live() {
             self.learn_again();

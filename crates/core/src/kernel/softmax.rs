@@ -75,8 +75,8 @@ fn exp_of_negative(x: f64) -> f64 {
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
-/// Writes $\ln p$ for probabilities `p`, at least that of `least` >= 1e-300, to `out`: to a few units in the last place, eight at a
-/// time.
+/// Writes $\ln p$ for probabilities `p`, at least that of `least` >= 1e-300, to `out`: to a few units in the
+/// last place, eight at a time.
 pub(crate) fn quick_logarithms(p: &[f64], least: f64, out: &mut [f64]) {
     widest(
         #[inline(always)]

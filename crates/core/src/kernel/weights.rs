@@ -17,7 +17,8 @@ const REFRESH: u64 = 1 << 16;
 enum Values {
     /// By class, for dense rows.
     Dense(Vec<f64>),
-    /// By feature, $K$ numbers each, for sparse rows: allocated when a feature is first seen. The list is as they are saved.
+    /// By feature, $K$ numbers each, for sparse rows: allocated when a feature is first seen. The list is as
+    /// they are saved.
     Sparse(Cells<f64>, Vec<f64>),
 }
 

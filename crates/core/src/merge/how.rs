@@ -8,11 +8,12 @@ use crate::param::ParamError;
 /// How often the regulariser is counted. $S$ is the number of parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Merge {
-    /// $S$ times: everything is added up, and the merged learner's $\lambda$ is $S\lambda$. Equation (1) of the [module](super).
+    /// $S$ times: everything is added up, and the merged learner's $\lambda$ is $S\lambda$. Equation (1) of
+    /// the [module](super).
     #[default]
     SumAll,
-    /// Once: the merged learner keeps $\lambda$. Equation (2) of the [module](super), whose guarantee has the further term
-    /// $(S-1)\lambda\lVert W_m \rVert^2$; the certificate has not.
+    /// Once: the merged learner keeps $\lambda$. Equation (2) of the [module](super), whose guarantee has the
+    /// further term $(S-1)\lambda\lVert W_m \rVert^2$; the certificate has not.
     LambdaOnce,
 }
 

@@ -86,10 +86,12 @@ proptest! {
         for (byte, new) in bytes[from..].iter_mut().zip(&piece) {
             *byte = *new;
         }
-        prop_assert!(load(&bytes).is_err() || bytes == whole);
+        // A blank that pads the header may have become another kind of blank.
+        prop_assert!(Archive::from_bytes(&bytes).map_or(true, |read| read.to_bytes() == whole));
     }
 
-    /// A valid digest does not make numbers valid: whatever the value of a counter, nothing is read out of bounds.
+    /// A valid digest does not make numbers valid: whatever the value of a counter, nothing is read out of
+    /// bounds.
     #[test]
     fn invented_counters_are_refused_or_harmless(
         tensor in any::<prop::sample::Index>(),

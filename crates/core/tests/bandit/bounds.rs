@@ -179,7 +179,8 @@ fn soba() {
     }
 }
 
-/// Theorem 5, with the run's own sums on the way: what was explored and what the steps cost are below Lemma 4's bound.
+/// Theorem 5, with the run's own sums on the way: what was explored and what the steps cost are below Lemma
+/// 4's bound.
 #[test]
 fn soba_adaptive() {
     let make = || {

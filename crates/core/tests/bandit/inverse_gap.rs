@@ -1,5 +1,5 @@
-//! SquareCB and FastCB against the best policy where the oracle's class holds the truth, rewards beside verdicts, and what
-//! every learner that takes labels on offer does.
+//! SquareCB and FastCB against the best policy where the oracle's class holds the truth, rewards beside
+//! verdicts, and what every learner that takes labels on offer does.
 
 use noregret::example::Features;
 use noregret::guarantee::Guarantee;
@@ -117,7 +117,8 @@ fn rewards_are_learnt_from() {
     });
 }
 
-/// Labels that are not on offer have probability 0, the others sum to 1, and a decision among all is one without a list.
+/// Labels that are not on offer have probability 0, the others sum to 1, and a decision among all is one
+/// without a list.
 #[test]
 fn offers_are_kept_to() {
     every_case("offers", |case| {

@@ -67,8 +67,8 @@ fn tiny_rows_are_survived() {
 }
 
 /// Dense and sparse rows, shown ahead or not, add the same numbers in another order: after many rounds the
-/// difference must still be rounding. Roundings add up, so that the difference grows with the rounds at most: a tenth
-/// of it after a tenth of the rounds shows as much as all of them, in a tenth of the time.
+/// difference must still be rounding. Roundings add up, so that the difference grows with the rounds at most:
+/// a tenth of it after a tenth of the rounds shows as much as all of them, in a tenth of the time.
 fn drift(case: &Case, rounds: usize, tolerance: f64) {
     let rows = case.stream(1, 128);
     let (mut plain, mut other) = (case.learner(), case.learner());

@@ -30,8 +30,8 @@ fn load_and_continue_is_continue() {
     });
 }
 
-/// Plays `rounds` with the rows announced in blocks of `block`, of which `before` have come. Empty rows stand in for those of the
-/// last block that are not there.
+/// Plays `rounds` with the rows announced in blocks of `block`, of which `before` have come. Empty rows stand
+/// in for those of the last block that are not there.
 fn play_announced(
     case: &Case,
     model: &mut dyn Model,

@@ -19,7 +19,7 @@ fn looking_ahead_changes_no_forecast() {
         let rounds = case.stream(1, 60);
         let plain = case.play(&mut *case.learner(), &rounds);
         let ahead = case.learner().lookahead();
-        // A learner that makes no use of coming rows is asked once.
+        // A learner that makes no use of coming rows is called once.
         let lengths = [3, 1, 2, ahead.saturating_sub(1), ahead, ahead + 3, 60];
         for len in &lengths[..if ahead == 0 { 1 } else { 7 }] {
             for (name, looked) in [

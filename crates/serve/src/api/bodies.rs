@@ -85,8 +85,8 @@ pub struct DecideBody {
     #[schema(schema_with = features, required = false)]
     #[serde(default)]
     pub x: Value,
-    /// The labels on offer: a list of names, a list of `{"label", "x"}`, or an object of names and features. Without it, all labels of
-    /// the model.
+    /// The labels on offer: a list of names, a list of `{"label", "x"}`, or an object of names and features.
+    /// Without it, all labels of the model.
     #[schema(schema_with = labels, required = false)]
     pub labels: Option<Value>,
     /// An id of one's own; without it, one is made.
@@ -155,7 +155,8 @@ pub struct CopyBody {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluateBody {
-    /// `uniform`, `logged`, `greedy`, `baseline` (the first label on offer), `constant:LABEL`, or `model:NAME` for another model of the service, made from an older version.
+    /// `uniform`, `logged`, `greedy`, `baseline` (the first label on offer), `constant:LABEL`, or
+    /// `model:NAME` for another model of the service, made from an older version.
     #[schema(example = "uniform")]
     pub policy: String,
     /// The confidence of the intervals.
@@ -167,7 +168,8 @@ pub struct EvaluateBody {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackupBody {
-    /// A name of letters, digits, `-`, `_` and `.`: the backup is a folder of this name in the service's folder `backups`.
+    /// A name of letters, digits, `-`, `_` and `.`: the backup is a folder of this name in the service's
+    /// folder `backups`.
     #[schema(example = "monday", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     pub name: String,
 }

@@ -31,7 +31,7 @@ use crate::store;
 
 type Answered = Result<Response, Refusal>;
 
-/// What takes a while is done on threads that serve nobody else.
+/// What takes long runs on threads of its own, so that other requests do not wait.
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
@@ -397,7 +397,7 @@ pub(crate) async fn promote(
 #[utoipa::path(post, path = "/v1/models/{name}/copy", tag = "models", operation_id = "copy",
     params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     request_body = CopyBody,
-    responses((status = 201, description = "The copy goes its own way"),
+    responses((status = 201, description = "The copy was made; it learns independently from now on"),
         (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn copy(
     State(app): State<Arc<App>>,

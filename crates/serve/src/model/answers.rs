@@ -120,7 +120,8 @@ impl Engine {
     pub(crate) fn overdue(&self, now: i64, most: usize) -> Vec<String> {
         let Some(wait) = self.spec.service.wait_seconds else { return Vec::new() };
         let wait = (wait * 1000.0) as i64;
-        // In the order in which they were taken, which is nearly that in which they end: what was activated late comes later.
+        // In the order in which they were taken, which is nearly that in which they end: what was activated
+        // late comes later.
         let over = |(_, waits): &(&str, &Waits)| waits.since + wait <= now;
         let looked = self.waiting.iter().take_while(|(_, waits)| waits.since + wait <= now || !waits.active);
         let asked = self.asked.iter().take_while(|(_, asked)| asked.since + wait <= now);

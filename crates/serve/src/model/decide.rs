@@ -167,7 +167,8 @@ impl Engine {
         Ok((Answer::Chosen(chosen), outcome))
     }
 
-    /// The example as far as something can be learnt from it: of blocks that describe labels, that of the label played.
+    /// The example as far as something can be learnt from it: of blocks that describe labels, that of the
+    /// label played.
     pub(super) fn kept(&self, taken: &Decision) -> Example {
         let RowKind::Offers(width) = self.kind else { return self.example.clone() };
         let Features::Sparse { indices, values } = self.example.features() else {

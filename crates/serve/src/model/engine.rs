@@ -1,5 +1,6 @@
-//! A model at work: a learner, what turns rows into its examples, the decisions that wait, and what one event does to all of
-//! it (`learn`, `decide`, `answers`, `shadow`). The same events make the same state, to the bit: a service that was killed does them again.
+//! A model at work: a learner, what turns rows into its examples, the decisions that wait, and what one event
+//! does to all of it (`learn`, `decide`, `answers`, `shadow`). The same events make the same state, to the
+//! bit: a service that was killed does them again.
 
 use noregret::algorithm::{AnyModel, Forecast};
 use noregret::learner::Classes;

@@ -1,4 +1,5 @@
-//! What simple policies would have earned on the log of a model: among the labels that were on offer in each round.
+//! What simple policies would have earned on the log of a model: among the labels that were on offer in each
+//! round.
 
 use std::collections::HashMap;
 use std::path::Path;

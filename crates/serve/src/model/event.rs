@@ -1,5 +1,5 @@
-//! What happens to a model: events, in the order in which the log has them. A model is its first snapshot and its events,
-//! nothing else; the clock is read by whoever makes an event, never by what an event does.
+//! What happens to a model: events, in the order in which the log has them. A model is its first snapshot and
+//! its events, nothing else; the clock is read by whoever makes an event, never by what an event does.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

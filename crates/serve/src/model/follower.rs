@@ -1,4 +1,5 @@
-//! Tells a shadow what happens to its model: a thread of its own reads the model's log, so that neither waits for the other.
+//! Tells a shadow what happens to its model: a thread of its own reads the model's log, so that neither waits
+//! for the other.
 
 use std::path::PathBuf;
 use std::sync::Arc;

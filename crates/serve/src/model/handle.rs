@@ -1,4 +1,5 @@
-//! A running model, as requests see it: a queue of bounded length to the thread that owns it (`writer`), and what the two share.
+//! A running model, as requests see it: a queue of bounded length to the thread that owns it (`writer`), and
+//! what the two share.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -189,8 +190,8 @@ impl Handle {
         }
     }
 
-    /// A copy to look at, which knows of everything that was answered before; of models that take long to copy, of what was
-    /// answered a moment ago.
+    /// A copy to look at, which knows of everything that was answered before; of models that take long to
+    /// copy, of what was answered a moment ago.
     pub(crate) async fn look(&self) -> Result<Arc<Reader>, Refusal> {
         let reader = Arc::clone(&self.shared.reader.read().unwrap_or_else(PoisonError::into_inner));
         if reader.seq >= self.shared.committed.load(Ordering::Acquire) || self.may_be_old() {

@@ -64,7 +64,8 @@ impl Engine {
         Ok((Answer::Forecast(answer), Outcome::default()))
     }
 
-    /// Learns the label of a row that was forecast before: as if the row came with it, and scored by that forecast.
+    /// Learns the label of a row that was forecast before: as if the row came with it, and scored by that
+    /// forecast.
     pub(super) fn label(&mut self, id: &str, y: &Value, weight: Option<f64>) -> Done {
         let Some(asked) = self.asked.get_mut(id).cloned() else {
             return Err(Refusal::unknown(format!("no row of the id {} waits for its label", shown(id))));

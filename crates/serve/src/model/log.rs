@@ -1,5 +1,5 @@
-//! The log of a model in the words of the command line: a decision log, which `noregret replay` and `noregret evaluate` read, or
-//! rows with labels, which `noregret run` reads.
+//! The log of a model in the words of the command line: a decision log, which `noregret replay` and `noregret
+//! evaluate` read, or rows with labels, which `noregret run` reads.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,8 +22,8 @@ use super::spec::{Feedback, RowKind};
 use crate::safety::limits::Limits;
 use crate::store;
 
-/// The first line of a log that begins with `engine` as it stands; of a model that hears labels, nothing. `continues` is the digest of
-/// the model file that it goes on from.
+/// The first line of a log that begins with `engine` as it stands; of a model that hears labels, nothing.
+/// `continues` is the digest of the model file that it goes on from.
 ///
 /// # Errors
 /// What cannot be written.

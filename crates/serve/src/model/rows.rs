@@ -1,4 +1,5 @@
-//! From JSON to rows: nested objects are columns by path, texts are categories, labels on offer are blocks of hashed columns.
+//! From JSON to rows: nested objects are columns by path, texts are categories, labels on offer are blocks of
+//! hashed columns.
 
 use noregret::bandit::offers::{Offer, OfferRow, OfferedLabel, key};
 use noregret::example::Features;
@@ -20,7 +21,8 @@ const MOST_PAIRED: usize = 12;
 /// The value of a product: on simulated sites, the reward hardly differs between 3 and 8, and is less at 1.
 const PAIR: f64 = 4.0;
 
-/// The features of a JSON value by name: `{"user": {"age": 31}, "hue": "red"}` has `user.age` = 31 and `hue=red` = 1.
+/// The features of a JSON value by name: `{"user": {"age": 31}, "hue": "red"}` has `user.age` = 31 and
+/// `hue=red` = 1.
 ///
 /// # Errors
 /// Values that are no features, numbers too large, too many features.
@@ -180,8 +182,9 @@ fn hashed(features: &[(String, f64)]) -> (Vec<u32>, Vec<f64>) {
     list.into_iter().unzip()
 }
 
-/// Adds the products of every two categories of a round, where there are few: what somebody likes in the morning is neither what
-/// they like, nor what is liked in the morning. There are few rounds of each, so each counts for more.
+/// Adds the products of every two categories of a round, where there are few: what somebody likes in the
+/// morning is neither what they like, nor what is liked in the morning. There are few rounds of each, so each
+/// counts for more.
 fn pair(context: &mut Vec<(String, f64)>) {
     let of_text = |(name, _): &&(String, f64)| name.contains('=');
     let own: Vec<(String, f64)> = context.iter().filter(of_text).cloned().collect();

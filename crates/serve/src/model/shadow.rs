@@ -1,5 +1,6 @@
-//! Shadows: models that learn from what happens to another one. A shadow forecasts and decides in every round, its decisions are
-//! not played; it learns what the labels that were played have earned, with the probabilities that they were played with.
+//! Shadows: models that learn from what happens to another one. A shadow forecasts and decides in every
+//! round, its decisions are not played; it learns what the labels that were played have earned, with the
+//! probabilities that they were played with.
 
 use noregret::algorithm::AnyModel;
 use noregret::prediction::{Decision, Reward};
@@ -60,7 +61,8 @@ impl Engine {
         Ok((Answer::Done, Outcome::default()))
     }
 
-    /// Decides on what was decided already, and keeps its own decision until it is known what the other has earned.
+    /// Decides on what was decided already, and keeps its own decision until it is known what the other has
+    /// earned.
     fn decide_beside(&mut self, at: i64, decide: &Decide, played: &[Decision]) -> Result<(), Refusal> {
         if self.spec.feedback == Feedback::Full {
             return Ok(());

@@ -61,7 +61,8 @@ pub struct Service {
     /// How long an answer is waited for, in seconds. Without it, decisions wait until too many do.
     #[schema(example = 600.0, minimum = 0.001, maximum = 31_536_000.0)]
     pub wait_seconds: Option<f64>,
-    /// What a decision has earned that was not answered in time, from 0 to 1. Without it, nothing is learnt from such decisions.
+    /// What a decision has earned that was not answered in time, from 0 to 1. Without it, nothing is learnt
+    /// from such decisions.
     #[schema(example = 0.0, minimum = 0.0, maximum = 1.0)]
     pub default_reward: Option<f64>,
     /// For how many days the log is kept; from then on it begins later. Without it, the log is kept whole.
@@ -112,18 +113,20 @@ pub struct Spec {
     /// The learner, see `noregret list`. Without it `auto`, or `offers` where a bandit's labels come and go.
     #[schema(example = "auto")]
     pub learner: Option<String>,
-    /// What the model hears of its rounds: the label (`full`), or what the label that it played has earned (`bandit`).
+    /// What the model hears of its rounds: the label (`full`), or what the label that it played has earned
+    /// (`bandit`).
     pub feedback: Feedback,
     /// The labels, where they are known. A bandit without labels takes those that every request offers.
     #[schema(example = json!(["red", "green", "blue"]))]
     pub labels: Option<Vec<String>>,
-    /// Parameters of the learner by name, and `features` (room for so many columns), `classes`, `radius`, `horizon`, `seed`,
-    /// `scale` (none, unit, maxabs, standard), `width` (columns that describe a label on offer), `floor` (least probability).
+    /// Parameters of the learner by name, and `features` (room for so many columns), `classes`, `radius`,
+    /// `horizon`, `seed`, `scale` (none, unit, maxabs, standard), `width` (columns that describe a label on
+    /// offer), `floor` (least probability).
     #[schema(value_type = Object, example = json!({"seed": 1}))]
     pub params: Map<String, Value>,
-    /// Another model of the service, of which this is a shadow: it learns from whatever happens to that model, all of its log
-    /// first, is asked for forecasts only, and can be promoted into its place. `feedback`, `labels` and `service` are that
-    /// model's.
+    /// Another model of the service, of which this is a shadow: it learns from whatever happens to that
+    /// model, all of its log first, is asked for forecasts only, and can be promoted into its place.
+    /// `feedback`, `labels` and `service` are that model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = json!(null), pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     pub shadow_of: Option<String>,

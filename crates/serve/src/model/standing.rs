@@ -29,15 +29,16 @@ pub(crate) struct Standing {
     pub(crate) baseline: (f64, u64),
     /// The sum of the probabilities of other labels than the best.
     pub(crate) explored: f64,
-    /// Of a shadow: the last event of the model that it follows, and what it would have earned in that model's place.
+    /// Of a shadow: the last event of the model that it follows, and what it would have earned in that
+    /// model's place.
     #[serde(default)]
     pub(crate) followed: u64,
     #[serde(default)]
     pub(crate) instead: Instead,
 }
 
-/// What a policy would have earned that did not take the decisions: sums over answered decisions of the importance weights
-/// $w = q_a / p_a$ and the rewards $r$.
+/// What a policy would have earned that did not take the decisions: sums over answered decisions of the
+/// importance weights $w = q_a / p_a$ and the rewards $r$.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Instead {
     pub(crate) rounds: u64,
@@ -90,7 +91,8 @@ impl Standing {
         }
     }
 
-    /// Goes on with the counts of the decisions of `before`. Scores of forecasts stay: they are of these forecasts.
+    /// Goes on with the counts of the decisions of `before`. Scores of forecasts stay: they are of these
+    /// forecasts.
     pub(super) fn go_on_from(&mut self, before: &Self) {
         let score = self.score.clone();
         *self = Self { score, followed: 0, instead: Instead::default(), ..before.clone() };
@@ -111,7 +113,8 @@ impl Standing {
 mod tests {
     use super::*;
 
-    /// Two rounds, w = 2 and 1/2, r = 1 and 0: snips = 2 / 2.5, and sum w^2 (r - v)^2 = 4 * 0.04 + 0.25 * 0.64.
+    /// Two rounds, w = 2 and 1/2, r = 1 and 0: snips = 2 / 2.5, and sum w^2 (r - v)^2 = 4 * 0.04 + 0.25 *
+    /// 0.64.
     #[test]
     fn an_estimate_by_hand() {
         let mut instead = Instead::default();

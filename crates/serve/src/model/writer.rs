@@ -1,5 +1,6 @@
-//! The thread that owns a model: it takes what waits in its queue, does it, writes all of it to the log at once, and only then
-//! answers. So an answer means that its event is durable, and one write to the disk serves many requests.
+//! The thread that owns a model: it takes what waits in its queue, does it, writes all of it to the log at
+//! once, and only then answers. So an answer means that its event is durable, and one write to the disk
+//! serves many requests.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -95,7 +96,8 @@ impl Writer {
         self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The time of the next event: the clock's, but where the clock was set back, time goes on from where it was.
+    /// The time of the next event: the clock's, but where the clock was set back, time goes on from where it
+    /// was.
     fn at(&self) -> i64 {
         let since = self.started.1.elapsed().as_millis() as i64;
         now().max(self.started.0 + since).max(self.engine.standing.at)
@@ -216,7 +218,8 @@ impl Writer {
         }
     }
 
-    /// Where the model stands still, what is on the disk is read again now and then: there may be room on it by now.
+    /// Where the model stands still, what is on the disk is read again now and then: there may be room on it
+    /// by now.
     fn revive(&mut self) {
         if self.failure().is_some() && self.tried.elapsed() > TRY_AGAIN {
             self.reload();
@@ -295,7 +298,8 @@ impl Writer {
         reader
     }
 
-    /// Goes on from another state: the snapshot first, then the event, so that a crash between the two leaves the old state.
+    /// Goes on from another state: the snapshot first, then the event, so that a crash between the two leaves
+    /// the old state.
     fn restore(&mut self, restored: Restored) -> Result<u64, String> {
         let Restored { mut engine, keep } = restored;
         let (seq, at) = (self.engine.standing.seq + 1, self.at());
@@ -336,8 +340,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Where the log is kept for some days only: marks moments at which it can begin, and lets it begin at one when the time of
-    /// all before is over. Marks are an eighth of that time apart, so the log reaches back at most so much further.
+    /// Where the log is kept for some days only: marks moments at which it can begin, and lets it begin at
+    /// one when the time of all before is over. Marks are an eighth of that time apart, so the log reaches
+    /// back at most so much further.
     fn forget_sometimes(&mut self) {
         let Some(days) = self.engine.spec.service.retain_days else { return };
         if self.failure().is_some() || self.engine.spec.shadow_of.is_some() {

@@ -1,4 +1,5 @@
-//! Pages that show all models, live, and what other policies would have earned, without any request to elsewhere.
+//! Pages that show all models, live, and what other policies would have earned, without any request to
+//! elsewhere.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse as _, Response};

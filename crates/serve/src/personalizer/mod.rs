@@ -1,6 +1,7 @@
 //! Azure AI Personalizer's protocol, in the versions that its official clients speak: `/personalizer/v1.0`,
-//! `/personalizer/v1.1-preview.3` and `/personalizer` with `api-version=2022-09-01-preview`. A loop is a model of this service:
-//! `/loops/NAME/personalizer/…` is the model NAME, without that it is `default`. Loops are made when they are first used.
+//! `/personalizer/v1.1-preview.3` and `/personalizer` with `api-version=2022-09-01-preview`. A loop is a
+//! model of this service: `/loops/NAME/personalizer/…` is the model NAME, without that it is `default`. Loops
+//! are made when they are first used.
 //!
 //! This translates and keeps nothing: what a configuration says is kept by the model.
 
@@ -130,8 +131,8 @@ fn first_service() -> Service {
 }
 
 impl Named {
-    /// What the loop is called: as the path says, or as the key does that is for one alone (a client that keeps no path of its
-    /// endpoint), or `default`.
+    /// What the loop is called: as the path says, or as the key does that is for one alone (a client that
+    /// keeps no path of its endpoint), or `default`.
     fn name<'a>(&'a self, app: &'a App, headers: &HeaderMap) -> &'a str {
         self.of.as_deref().or_else(|| app.keys.only_model(key_of(headers))).unwrap_or("default")
     }
@@ -153,7 +154,7 @@ impl Named {
         let (app, wanted) = (Arc::clone(app), name.clone());
         let made = crate::api::models::aside(move || {
             match app.hub.create(&wanted, spec) {
-                // Somebody else has made it meanwhile, or is about to.
+                // Another request has made it meanwhile, or is about to.
                 Err(refusal) if refusal.status == 409 => {
                     for _ in 0..200 {
                         match app.hub.list().into_iter().find(|(name, _)| *name == wanted) {

@@ -140,7 +140,7 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
         return wrong("explorationPercentage", rate, "a number from 0 to 1");
     }
     wanted.remove("latestApprenticeModeMetrics");
-    // A secret of somebody else's storage has no place here.
+    // The key of an external storage account is not kept.
     if wanted.get("logMirrorEnabled") == Some(&Value::Bool(true)) {
         return Err(Refusal::not_offered(
             "logs are not mirrored to a storage; GET /v1/models/NAME/log has all of them",

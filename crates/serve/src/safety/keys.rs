@@ -94,7 +94,8 @@ impl Keys {
             return Err(Refusal::unauthorised("a key is needed, as Authorization: Bearer KEY"));
         };
         let hash = hash(shown);
-        // Compared in constant time by blake3's own type would need parsing; hashes tell nothing by their timing.
+        // Compared in constant time by blake3's own type would need parsing; hashes tell nothing by their
+        // timing.
         let Some(key) = self.0.iter().find(|key| key.hash == hash) else {
             return Err(Refusal::unauthorised("the key is none of this service"));
         };

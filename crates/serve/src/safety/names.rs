@@ -3,8 +3,8 @@
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
 
-/// Checks that `name` is that of a model: 1 to 64 letters, digits, `-`, `_` and `.`, the first a letter or digit. What such a name says
-/// cannot leave the folder that holds the models.
+/// Checks that `name` is that of a model: 1 to 64 letters, digits, `-`, `_` and `.`, the first a letter or
+/// digit. What such a name says cannot leave the folder that holds the models.
 ///
 /// # Errors
 /// A sentence.

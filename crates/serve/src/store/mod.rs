@@ -1,5 +1,6 @@
-//! What outlives the process: for every model a folder with a database of events, which is written ahead of every answer, and
-//! snapshots. A model is its newest snapshot that is whole, and the events behind it, done again.
+//! What outlives the process: for every model a folder with a database of events, which is written ahead of
+//! every answer, and snapshots. A model is its newest snapshot that is whole, and the events behind it, done
+//! again.
 
 use std::path::{Path, PathBuf};
 
@@ -100,7 +101,8 @@ impl Store {
         Ok(Self { db, folder: folder.to_owned() })
     }
 
-    /// Opens a model: its newest snapshot that is whole, and the events behind it. What was said to be damaged comes with it.
+    /// Opens a model: its newest snapshot that is whole, and the events behind it. What was said to be
+    /// damaged comes with it.
     ///
     /// # Errors
     /// A sentence, where the state before the stop cannot be had again to the bit.
@@ -493,7 +495,8 @@ pub(crate) fn decided(folder: &Path, id: &str) -> Result<Option<(Event, Outcome)
     of.query_row([id], |row| Ok(decoded(row))).optional().map_err(failed)?.transpose()
 }
 
-/// How many events there are in the last segment, when the first and the last of them happened, and the bytes of the database.
+/// How many events there are in the last segment, when the first and the last of them happened, and the bytes
+/// of the database.
 pub(crate) fn log_properties(folder: &Path) -> Result<(u64, Option<i64>, Option<i64>, u64), String> {
     let path = folder.join(FILE);
     let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());

@@ -30,8 +30,8 @@ pub(crate) fn replayed(log: Vec<u8>, model: Option<&Archive>) -> Archive {
     archive
 }
 
-/// Decisions, answers late and out of order, some never; the exported log makes the same model, to the bit, across a restart and a
-/// change of the model in the middle.
+/// Decisions, answers late and out of order, some never; the exported log makes the same model, to the bit,
+/// across a restart and a change of the model in the middle.
 #[test]
 fn the_log_makes_the_model() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -20,7 +20,8 @@ fn row(t: u64) -> (Value, &'static str) {
     (x, label)
 }
 
-/// The README's way: rows in, the running error down; a restart in the middle changes no bit of what comes after.
+/// The README's way: rows in, the running error down; a restart in the middle changes no bit of what comes
+/// after.
 #[test]
 fn a_restart_changes_nothing() {
     let (one, two) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));

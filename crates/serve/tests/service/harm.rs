@@ -106,8 +106,8 @@ fn clients_have_a_rate() {
     assert_eq!(refused.retry_after.as_deref(), Some("1"));
 }
 
-/// An event that comes to something else than it did, a missing one, a database that is none: refused with a sentence, and the
-/// other models are served.
+/// An event that comes to something else than it did, a missing one, a database that is none: refused with a
+/// sentence, and the other models are served.
 #[test]
 fn a_changed_log_is_not_served() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -171,7 +171,8 @@ fn a_torn_page_is_not_served() {
     service.post("/v1/models/good/predict", &json!({"x": {}})).ok(200);
 }
 
-/// The clock is set back by ten days: decisions still end in their waiting time, and the log's times do not go back.
+/// The clock is set back by ten days: decisions still end in their waiting time, and the log's times do not
+/// go back.
 #[test]
 fn the_clock_is_set_back() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -206,7 +207,8 @@ fn the_clock_is_set_back() {
     assert!(times.len() >= 4 && times.is_sorted(), "{times:?}");
 }
 
-/// More than can be done: refused with a time to come again, counted once what was not, and another model does not wait for it.
+/// More than can be done: refused with a time to come again, counted once what was not, and another model
+/// does not wait for it.
 #[test]
 fn overload_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -258,8 +260,8 @@ fn overload_is_refused() {
     assert_eq!(service.get("/v1/models/slow").ok(200)["rounds"], done);
 }
 
-/// Bodies of every route, bent and broken at random: no answer is a failure, every refusal is a sentence, and what was learnt of all
-/// that makes the same models after a restart.
+/// Bodies of every route, bent and broken at random: no answer is a failure, every refusal is a sentence, and
+/// what was learnt of all that makes the same models after a restart.
 #[test]
 fn bent_bodies_get_a_sentence() {
     const SEEDS: &[(&str, &str, &str)] = &[

@@ -33,8 +33,8 @@ fn play(service: &Service, model: &str, rounds: std::ops::Range<u64>) -> f64 {
     earned
 }
 
-/// A model that plays the first label that is on offer, and a shadow that learns from what that earns; it survives a restart, says
-/// what it would have earned, and takes over.
+/// A model that plays the first label that is on offer, and a shadow that learns from what that earns; it
+/// survives a restart, says what it would have earned, and takes over.
 #[test]
 fn a_shadow_learns_and_takes_over() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -166,7 +166,8 @@ fn labels_come_later() {
     assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 46);
 }
 
-/// A log that is kept for a moment only: it begins later, from a model that can be had, and makes the same model.
+/// A log that is kept for a moment only: it begins later, from a model that can be had, and makes the same
+/// model.
 #[test]
 fn logs_are_kept_for_some_time() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -27,10 +27,12 @@ pub struct LoggedDecision {
     pub label: u32,
     /// The probability with which it was played, in (0, 1].
     pub probability: f64,
-    /// The whole distribution, in the order of [`LogReader::labels`](crate::decisions::reader::LogReader::labels) as far as they were known; empty if it was not logged.
+    /// The whole distribution, in the order of
+    /// [`LogReader::labels`](crate::decisions::reader::LogReader::labels) as far as they were known; empty if
+    /// it was not logged.
     pub distribution: Vec<f64>,
-    /// The labels on offer, ascending and without repetition, the one that was played among them; empty if the
-    /// line does not say, which means all.
+    /// The labels on offer, ascending and without repetition, the one that was played among them; empty if
+    /// the line does not say, which means all.
     pub offered: Vec<u32>,
     /// 1 for right, 0 for wrong, or the reward, if it was known at once.
     pub reward: Option<f64>,

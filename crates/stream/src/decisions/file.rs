@@ -119,8 +119,8 @@ impl LogFile {
         })
     }
 
-    /// Makes all lines so far a whole file, which outlives program and machine, and returns its length in bytes; `None` for columns,
-    /// which are nothing before the last of them.
+    /// Makes all lines so far a whole file, which outlives program and machine, and returns its length in
+    /// bytes; `None` for columns, which are nothing before the last of them.
     ///
     /// # Errors
     /// What cannot be written.
@@ -173,8 +173,8 @@ impl LogFile {
         Ok(())
     }
 
-    /// Hands the lines so far to the operating system, so that they outlive the program. Compressed files and columns are
-    /// nothing before they are complete, and stay as they are.
+    /// Hands the lines so far to the operating system, so that they outlive the program. Compressed files and
+    /// columns are nothing before they are complete, and stay as they are.
     ///
     /// # Errors
     /// What cannot be written.

@@ -1,4 +1,5 @@
-//! Decisions that another program logged, a line each, in CSV or as objects of JSON: their columns get our names.
+//! Decisions that another program logged, a line each, in CSV or as objects of JSON: their columns get our
+//! names.
 
 use serde_json::{Map, Number, Value};
 

@@ -281,8 +281,8 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
     })
 }
 
-/// The labels on offer: those of the learner's own part, or of `labels`, or those that an object `p` names. None are
-/// given where all are.
+/// The labels on offer: those of the learner's own part, or of `labels`, or those that an object `p` names.
+/// None are given where all are.
 fn offered(line: &Line, played: u32, known: &mut Known, row: &mut Row) -> Result<Vec<u32>, String> {
     let mut offered = match (&line.learner, &line.labels, &line.p) {
         (Some(own), _, _) if !own.offered.is_empty() => own.offered.clone(),
@@ -305,8 +305,8 @@ fn offered(line: &Line, played: u32, known: &mut Known, row: &mut Row) -> Result
     Ok(offered)
 }
 
-/// The class called `name`. The learner's own number decides where it is given: a class may be played before its name is
-/// known.
+/// The class called `name`. The learner's own number decides where it is given: a class may be played before
+/// its name is known.
 fn class(name: &str, labels: &mut Labels, own: Option<&LearnerPart>) -> Result<u32, String> {
     if let Some(own) = own {
         let known = labels.name(noregret::example::Label(own.label));

@@ -1,20 +1,24 @@
-//! The decision log: what a bandit learner saw and did, and its feedback, as lines of JSON that are only ever appended.
+//! The decision log: what a bandit learner saw and did, and its feedback, as lines of JSON that are only ever
+//! appended.
 //!
 //! A line is one of four:
 //!
-//! - the **header**, first: `{"noregret": "decisions", "version": 1, "learner": …}`, everything that is needed to make the
-//!   learner as it was before the first decision. Logs that are not to be replayed need none;
-//! - **names**: `{"labels": ["dog"], "columns": ["age"]}`, classes and columns that are new, in their order; features that
-//!   are numbered are counted instead, `{"columns": 57}`;
-//! - a **decision**: `{"id": "17", "x": {"age": 31}, "label": "dog", "probability": 0.9, "p": [0.1, 0.9]}`, and under
-//!   `learner` what it was taken with. `x` names features, or is an array of all of them; a text is a category. `p` is the
-//!   whole distribution, in the order of the labels or by name; it may be missing, `probability` not unless `p` is there. If
-//!   `correct` (or `reward`, a number) is known at once, it stands here;
-//! - **feedback**: `{"id": "17", "correct": true}` or `{"id": "17", "reward": 0.7}`, any time later, in any order; `null` says
-//!   that nothing will ever come.
+//! - the **header**, first: `{"noregret": "decisions", "version": 1, "learner": …}`, everything that is
+//!   needed to make the learner as it was before the first decision. Logs that are not to be replayed need
+//!   none;
+//! - **names**: `{"labels": ["dog"], "columns": ["age"]}`, classes and columns that are new, in their order;
+//!   features that are numbered are counted instead, `{"columns": 57}`;
+//! - a **decision**: `{"id": "17", "x": {"age": 31}, "label": "dog", "probability": 0.9, "p": [0.1, 0.9]}`,
+//!   and under `learner` what it was taken with. `x` names features, or is an array of all of them; a text is
+//!   a category. `p` is the whole distribution, in the order of the labels or by name; it may be missing,
+//!   `probability` not unless `p` is there. If `correct` (or `reward`, a number) is known at once, it stands
+//!   here;
+//! - **feedback**: `{"id": "17", "correct": true}` or `{"id": "17", "reward": 0.7}`, any time later, in any
+//!   order; `null` says that nothing will ever come.
 //!
-//! The order of the lines is the order of events, so that replaying them ([`crate::decisions::replay`]) learns what was learnt, to the
-//! bit. A writer that dies leaves a log that is good up to its last whole line.
+//! The order of the lines is the order of events, so that replaying them ([`crate::decisions::replay`])
+//! learns what was learnt, to the bit. A writer that is killed leaves a log that is good up to its last whole
+//! line.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -54,7 +58,8 @@ pub struct Header {
     pub problem: Problem,
     /// The seed that it was made with.
     pub seed: u64,
-    /// The digest of the model that it was loaded from ([`Archive::digest`](noregret::model::Archive::digest)), if it was.
+    /// The digest of the model that it was loaded from
+    /// ([`Archive::digest`](noregret::model::Archive::digest)), if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continues: Option<String>,
     /// What labels are drawn with, before the first draw.
@@ -270,7 +275,8 @@ impl<W: Write> LogWriter<W> {
         Ok(log)
     }
 
-    /// Goes on with a log whose last row was taken with the classes and columns that `labels` and `columns` know.
+    /// Goes on with a log whose last row was taken with the classes and columns that `labels` and `columns`
+    /// know.
     pub fn go_on(out: W, labels: &Labels, columns: &Columns) -> Self {
         Self { out, line: Vec::new(), labels: labels.len(), columns: columns.count(), live: false }
     }
@@ -281,7 +287,7 @@ impl<W: Write> LogWriter<W> {
         Self { live, ..self }
     }
 
-    /// Names that have come up since, to be written before what speaks of them.
+    /// Names that have come up since, to be written before the line that uses them.
     fn names(&mut self, labels: &Labels, columns: &Columns) -> io::Result<()> {
         if labels.len() <= self.labels && columns.count() <= self.columns {
             return Ok(());
@@ -304,8 +310,9 @@ impl<W: Write> LogWriter<W> {
         if self.live { self.out.flush() } else { Ok(()) }
     }
 
-    /// Writes the decision `id`, taken for `raw`. `correct` is known if it was heard at once. A decision that is not the
-    /// `learners` own, because somebody else chose the label, goes without the part from which it could be replayed.
+    /// Writes the decision `id`, taken for `raw`. `correct` is known if it was heard at once. A decision that
+    /// is not the `learners` own, because another program chose the label, goes without the part from which
+    /// it could be replayed.
     ///
     /// # Errors
     /// What cannot be written.
@@ -339,7 +346,8 @@ impl<W: Write> LogWriter<W> {
         })
     }
 
-    /// Writes the feedback of the decision `id`: right, wrong, a reward between, or that there will never be any.
+    /// Writes the feedback of the decision `id`: right, wrong, a reward between, or that there will never be
+    /// any.
     ///
     /// # Errors
     /// What cannot be written.

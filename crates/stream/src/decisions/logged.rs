@@ -30,7 +30,8 @@ pub enum Logged {
 }
 
 impl Logged {
-    /// Opens `path`, in `format` if that is given: NDJSON and Parquet are decision logs. Features are those of `columns`, if given.
+    /// Opens `path`, in `format` if that is given: NDJSON and Parquet are decision logs. Features are those
+    /// of `columns`, if given.
     ///
     /// # Errors
     /// If it cannot be read, or is in a format that has no place for decisions.

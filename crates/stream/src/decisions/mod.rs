@@ -1,5 +1,6 @@
-//! What a bandit learner saw and did, and its feedback: written (`log`, `file`), read (`reader`, line by line;
-//! `logged`, of any origin; `foreign`, with columns of other names), and learnt from again to the bit (`replay`).
+//! What a bandit learner saw and did, and its feedback: written (`log`, `file`), read (`reader`, line by
+//! line; `logged`, of any origin; `foreign`, with columns of other names), and learnt from again to the bit
+//! (`replay`).
 
 pub mod event;
 pub mod file;

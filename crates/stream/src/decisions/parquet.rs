@@ -1,10 +1,10 @@
 //! Decision logs as Parquet: the lines of [`crate::decisions::log`], a row each, their keys as columns.
 //!
-//! `x` is a map of numbers by feature; `p`, and the learner's `scores` and `forecast`, are lists; the learner's part is a group;
-//! new columns that are numbered are counted in `column_count`. Keys that a line lacks are null. The header is the file's
-//! metadata of the key `noregret`. Reading turns every row into its line again, so that all checks are those of lines and the
-//! numbers are the same to the bit. Unlike lines, a Parquet file is
-//! nothing before it is complete.
+//! `x` is a map of numbers by feature; `p`, and the learner's `scores` and `forecast`, are lists; the
+//! learner's part is a group; new columns that are numbered are counted in `column_count`. Keys that a line
+//! lacks are null. The header is the file's metadata of the key `noregret`. Reading turns every row into its
+//! line again, so that all checks are those of lines and the numbers are the same to the bit. Unlike lines, a
+//! Parquet file is nothing before it is complete.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -341,7 +341,8 @@ mod tests {
         }
     }
 
-    /// Lines of every kind go through columns unharmed: numbers to the bit, names in order, what is missing, what is wrong.
+    /// Lines of every kind go through columns unharmed: numbers to the bit, names in order, what is missing,
+    /// what is wrong.
     #[test]
     fn columns_are_lines() {
         let header =

@@ -30,7 +30,8 @@ pub enum PendingError {
     Reward(String),
 }
 
-/// Whatever is kept of rounds until their feedback comes, by id. Memory is bounded: beyond `most`, the oldest is forgotten.
+/// Whatever is kept of rounds until their feedback comes, by id. Memory is bounded: beyond `most`, the oldest
+/// is forgotten.
 #[derive(Clone, Debug)]
 pub struct Pending<T> {
     most: usize,
@@ -48,7 +49,8 @@ impl<T> Pending<T> {
         Self { most, waiting: BTreeMap::new(), ages: HashMap::new(), next: 0, forgotten: 0 }
     }
 
-    /// Keeps `what` until feedback for `id` comes. Returns what had to be forgotten for it, with its id, if the table was full.
+    /// Keeps `what` until feedback for `id` comes. Returns what had to be forgotten for it, with its id, if
+    /// the table was full.
     ///
     /// # Errors
     /// If a round of this id waits already.
@@ -159,7 +161,8 @@ impl From<Option<bool>> for Verdict {
     }
 }
 
-/// A learner's decisions, each kept with its row until it is answered. Answers may come late and in any order.
+/// A learner's decisions, each kept with its row until it is answered. Answers may come late and in any
+/// order.
 #[derive(Clone, Debug)]
 pub struct Decisions(Pending<(Example, Decision)>);
 
@@ -169,8 +172,8 @@ impl Decisions {
         Self(Pending::new(most))
     }
 
-    /// Keeps the decision `taken` for `example`, to be answered by `id`. Returns the id of the decision that was forgotten for
-    /// it, if too many wait.
+    /// Keeps the decision `taken` for `example`, to be answered by `id`. Returns the id of the decision that
+    /// was forgotten for it, if too many wait.
     ///
     /// # Errors
     /// If a decision of this id waits already.
@@ -232,7 +235,8 @@ impl Decisions {
         self.0.forgotten()
     }
 
-    /// Writes the decisions that wait into a model file. They are JSON in a tensor: texts of such files are bounded.
+    /// Writes the decisions that wait into a model file. They are JSON in a tensor: texts of such files are
+    /// bounded.
     pub fn save(&self, archive: &mut Archive) {
         let kept = |(id, (example, taken)): (&str, &(Example, Decision))| Kept {
             id: id.to_owned(),
@@ -247,7 +251,8 @@ impl Decisions {
         archive.set_tensor(WAITING, packed(serde_json::to_vec(&list).expect("plain data")));
     }
 
-    /// The decisions that wait in a model file for a learner of `problem`: none in a file that says nothing of any.
+    /// The decisions that wait in a model file for a learner of `problem`: none in a file that says nothing
+    /// of any.
     ///
     /// # Errors
     /// If they do not fit the learner.
@@ -333,7 +338,8 @@ mod tests {
         assert_eq!(pending.into_waiting().collect::<Vec<_>>(), [("b".to_owned(), 2), ("c".to_owned(), 4)]);
     }
 
-    /// Of a decision that is never answered nothing is learnt, and one that is answered is learnt from with its own row.
+    /// Of a decision that is never answered nothing is learnt, and one that is answered is learnt from with
+    /// its own row.
     #[test]
     fn answers_reach_the_learner() {
         let mut learner = find("banditron")
@@ -355,7 +361,8 @@ mod tests {
         assert_eq!(taken.scores, [-4.0, 0.0], "the greedy class lost the row of the third decision");
     }
 
-    /// Dense and sparse rows come back as they were, in their order; what does not fit the learner is refused.
+    /// Dense and sparse rows come back as they were, in their order; what does not fit the learner is
+    /// refused.
     #[test]
     fn waiting_decisions_are_saved() {
         let problem = Problem::new(2, 3);

@@ -76,8 +76,8 @@ impl LogReader {
         Self { source, known, first: true, torn: None, foreign: None }
     }
 
-    /// Opens decisions that another program logged with columns called `keys`: a `table` in CSV with a header, or
-    /// objects of JSON.
+    /// Opens decisions that another program logged with columns called `keys`: a `table` in CSV with a
+    /// header, or objects of JSON.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -114,7 +114,8 @@ impl LogReader {
         }
     }
 
-    /// What was dropped at the end of a log that was cut off, in a sentence: its writer has died. Known after the last event.
+    /// What was dropped at the end of a log that was cut off, in a sentence: its writer has died. Known after
+    /// the last event.
     pub fn torn(&self) -> Option<&str> {
         self.torn.as_deref()
     }

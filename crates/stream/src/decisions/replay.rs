@@ -95,9 +95,10 @@ pub enum ReplayError {
 ///
 /// Decisions that waited when the model was saved, and are in its file, can be answered by the log.
 ///
-/// Every decision is checked against the learner as it then is: scores and distribution must be the learner's own, to the bit,
-/// and where the header gives the generator, the label must be the one that it draws. What changes no later score is not
-/// found: the answers to the last decisions, and whatever the learner learns nothing from.
+/// Every decision is checked against the learner as it then is: scores and distribution must be the learner's
+/// own, to the bit, and where the header gives the generator, the label must be the one that it draws. What
+/// changes no later score is not found: the answers to the last decisions, and whatever the learner learns
+/// nothing from.
 ///
 /// # Errors
 /// What cannot be read, or does not follow from the lines before.
@@ -107,7 +108,8 @@ pub fn replay(log: LogReader, model: Option<&Archive>, limits: Limits) -> Result
     Ok(replay.finish())
 }
 
-/// A replay under way. It can be saved behind every line, and go on from there ([`Replay::go_on`]), to the bit.
+/// A replay under way. It can be saved behind every line, and go on from there ([`Replay::go_on`]), to the
+/// bit.
 pub struct Replay {
     log: LogReader,
     learner: Box<dyn BanditModel>,
@@ -159,11 +161,12 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Behind the first `lines` decisions and answers of `log`, which were replayed for `model`: they are read, and not learnt
-    /// again.
+    /// Behind the first `lines` decisions and answers of `log`, which were replayed for `model`: they are
+    /// read, and not learnt again.
     ///
     /// # Errors
-    /// As for [`Replay::new`], and where there are fewer lines. A model of other lines is found out by the next decision.
+    /// As for [`Replay::new`], and where there are fewer lines. A model of other lines is found out by the
+    /// next decision.
     pub fn go_on(log: LogReader, model: &Archive, limits: Limits, lines: u64) -> Result<Self, ReplayError> {
         let mut replay = Self::begin(log, Some(model), limits, |_| Ok(Saved::from_archive(model)?))?;
         replay.begins_with = None;
@@ -230,7 +233,8 @@ impl Replay {
         })
     }
 
-    /// Replays as far as the line at which `stop` is asked for, or `lines` further ones. False if it has come to its end.
+    /// Replays as far as the line at which `stop` is asked for, or `lines` further ones. False if it has come
+    /// to its end.
     ///
     /// # Errors
     /// What cannot be read, or does not follow from the lines before.
@@ -296,8 +300,8 @@ impl Replay {
             return Err(log.error(what).into());
         }
         self.play.draw(learner.as_ref(), expected);
-        // Distributions of greedy players say little of the weights: scores reveal a changed row, and the next ones a
-        // changed answer.
+        // Distributions of greedy players say little of the weights: scores reveal a changed row, and the
+        // next ones a changed answer.
         let same = (expected.round, &expected.distribution) == (taken.round, &taken.distribution)
             && (&expected.scores, expected.greedy) == (&taken.scores, taken.greedy)
             && (expected.exploration, &expected.forecast) == (taken.exploration, &taken.forecast);
@@ -328,7 +332,8 @@ impl Replay {
         self.counts.lines
     }
 
-    /// What a model file that goes on from here has: the model, the decisions that wait, and what was counted.
+    /// What a model file that goes on from here has: the model, the decisions that wait, and what was
+    /// counted.
     pub fn archive(&mut self) -> Archive {
         self.learn_names();
         let generator = self.drawn.then_some(&self.play.generator);

@@ -10,8 +10,8 @@ use kuva::prelude::{Layout, LegendPosition, LinePlot, LineStyle, Plot, TickForma
 use kuva::render::figure::Figure as Panels;
 use kuva::render::render::{Scene, render_multiple};
 
-/// Colours that can be distinguished without colour vision: first those of Okabe and Ito, then some of Tol's muted scheme. Line
-/// styles help where points are few.
+/// Colours that can be distinguished without colour vision: first those of Okabe and Ito, then some of Tol's
+/// muted scheme. Line styles help where points are few.
 const COLOURS: [&str; 14] = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999933",
     "#332288", "#44AA99", "#DDCC77", "#777777", "#AA4499",
@@ -120,7 +120,8 @@ impl Chart {
     fn scene(&self) -> Scene {
         let plots: Vec<Plot> =
             self.lines.iter().enumerate().map(|(at, line)| self.line(line, at, true)).collect();
-        // The legend stands beside the plot: its width is added, so that long names leave the curves their room.
+        // The legend stands beside the plot: its width is added, so that long names leave the curves their
+        // room.
         let longest = self.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
         let layout = self
             .layout(&plots)

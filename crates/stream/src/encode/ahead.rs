@@ -24,8 +24,9 @@ struct Batch {
 }
 
 impl ReadExamples {
-    /// Lets `work` draw at most `limit` examples, all of them if `None`. Those of a file are made on another thread, ahead of
-    /// it, where there is a core for that. What `work` sees is the same, but that [`Examples::raw`] knows of no rows.
+    /// Lets `work` draw at most `limit` examples, all of them if `None`. Those of a file are made on another
+    /// thread, ahead of it, where there is a core for that. What `work` sees is the same, but that
+    /// [`Examples::raw`] knows of no rows.
     ///
     /// If `work` draws fewer than there are, classes and scaling may have seen more rows than it did.
     pub fn ahead<T>(&mut self, limit: Option<u64>, work: impl FnOnce(&mut dyn Examples) -> T) -> T {

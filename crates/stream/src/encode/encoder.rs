@@ -12,8 +12,8 @@ use crate::encode::scale::{Scaler, Scaling};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::row::{Row, RowLabel};
 
-/// Values and rows of a larger magnitude than this are refused: their squares, and what is computed of them, could
-/// overflow.
+/// Values and rows of a larger magnitude than this are refused: their squares, and what is computed of them,
+/// could overflow.
 pub const LARGEST_NORM: f64 = 1e100;
 
 /// Importance weights beyond this are refused, for the same reason.
@@ -54,14 +54,14 @@ impl fmt::Display for LargeRow {
     }
 }
 
-/// Makes examples of rows: finds classes, scales, adds the intercept as feature 0, and refuses what the learner could
-/// not learn from. Its state is saved with the model.
+/// Makes examples of rows: finds classes, scales, adds the intercept as feature 0, and refuses what the
+/// learner could not learn from. Its state is saved with the model.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     /// The classes that have come up; empty for a real-valued target.
     pub labels: Labels,
-    /// How many classes the learner has room for. New ones are taken in until they are this many; [`usize::MAX`] for a
-    /// learner that grows.
+    /// How many classes the learner has room for. New ones are taken in until they are this many;
+    /// [`usize::MAX`] for a learner that grows.
     pub classes: usize,
     /// The scaling and what it has seen.
     pub scaler: Scaler,
@@ -94,8 +94,8 @@ impl Encoder {
     /// Makes an example of `row`, after the scaler took note of it.
     ///
     /// # Errors
-    /// What is wrong with the row. If that is its label or norm, the scaler has seen it all the same: scaling does not
-    /// depend on labels.
+    /// What is wrong with the row. If that is its label or norm, the scaler has seen it all the same: scaling
+    /// does not depend on labels.
     ///
     /// # Panics
     /// If the row has more columns than [`Encoder::columns`].
@@ -109,8 +109,9 @@ impl Encoder {
         Ok(())
     }
 
-    /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning. Returns what keeps its
-    /// label from being compared with a prediction, if anything does; the example has none then.
+    /// Makes an example of `row` with classes and scaling as they stand: for prediction without learning.
+    /// Returns what keeps its label from being compared with a prediction, if anything does; the example has
+    /// none then.
     ///
     /// # Errors
     /// What is wrong with the features of the row.
@@ -172,8 +173,9 @@ impl Encoder {
         }
     }
 
-    /// Makes an unlabelled example of the features `x`, after the scaler took note of them: what [`Encoder::encode`] makes
-    /// of a row with the same numbers. For data that are in memory already; [`Example::set_target`] adds what is true.
+    /// Makes an unlabelled example of the features `x`, after the scaler took note of them: what
+    /// [`Encoder::encode`] makes of a row with the same numbers. For data that are in memory already;
+    /// [`Example::set_target`] adds what is true.
     ///
     /// # Errors
     /// What is wrong with the features. The scaler has seen them all the same.
@@ -214,8 +216,8 @@ impl Encoder {
         beyond.map(drop)
     }
 
-    /// Makes an unlabelled example of the features `x` with scaling as it stands. Returns whether the row is beyond the
-    /// learner's radius.
+    /// Makes an unlabelled example of the features `x` with scaling as it stands. Returns whether the row is
+    /// beyond the learner's radius.
     ///
     /// # Errors
     /// If the row is too large to be learnt from, or beyond the radius and [`LargeRow::Error`] says so.

@@ -165,8 +165,8 @@ impl ReadExamples {
         }
     }
 
-    /// The same rows, with classes and scaling left as they are: for prediction without learning. A label that the learner could
-    /// not learn from is no reason to refuse its row.
+    /// The same rows, with classes and scaling left as they are: for prediction without learning. A label
+    /// that the learner could not learn from is no reason to refuse its row.
     pub fn frozen(self) -> Self {
         Self { frozen: true, ..self }
     }
@@ -240,7 +240,8 @@ impl ReadExamples {
         Ok(())
     }
 
-    /// Of frozen rows: how many have labels that no prediction can be compared with, and what is wrong with the first of them.
+    /// Of frozen rows: how many have labels that no prediction can be compared with, and what is wrong with
+    /// the first of them.
     pub fn unscored(&self) -> (u64, Option<&str>) {
         (self.unscored, self.first_unscored.as_deref())
     }

@@ -1,6 +1,7 @@
 //! The largest norm of scaled rows, found without standardising each of them.
 //!
-//! Most rows are far from the largest. A bound on their norm, which takes neither division nor root, shows that.
+//! Most rows are far from the largest. A bound on their norm, which takes neither division nor root, shows
+//! that.
 
 use noregret::kernel::vector::{dot, widest};
 
@@ -21,8 +22,9 @@ pub(crate) struct Trial {
     /// The largest squared norm so far.
     pub(crate) square: f64,
     values: Vec<f64>,
-    /// At least one over the standard deviation of each column, until the row with this number. Sums of squared deviations
-    /// only grow, so that the inverse of a variance grows no faster than the number of rows.
+    /// At least one over the standard deviation of each column, until the row with this number. Sums of
+    /// squared deviations only grow, so that the inverse of a variance grows no faster than the number of
+    /// rows.
     inverses: Vec<f64>,
     until: u64,
 }
@@ -65,8 +67,8 @@ impl Trial {
         }
     }
 
-    /// The scaler takes note of the row that was laid out, which is lost. Returns a bound on its squared norm, up to
-    /// rounding.
+    /// The scaler takes note of the row that was laid out, which is lost. Returns a bound on its squared
+    /// norm, up to rounding.
     fn note_and_bound(&mut self, indices: &[u32]) -> f64 {
         let (rows, means, squares) = self.scaler.next(indices);
         if rows > self.until || self.inverses.len() < means.len() {
@@ -145,7 +147,8 @@ fn standardised_square(value: f64, inverse: f64, mean: f64, squares: f64) -> f64
 mod tests {
     use super::*;
 
-    /// Rows with large ones now and then, columns that come late, one that is constant, at several orders of magnitude.
+    /// Rows with large ones now and then, columns that come late, one that is constant, at several orders of
+    /// magnitude.
     #[test]
     fn the_largest_norm_is_that_of_all_rows_standardised() {
         for (columns, factor) in [(3, 1.0), (8, 1.0), (21, 1e-120), (21, 1e-160), (54, 1.0), (70, 1e50)] {

@@ -1,5 +1,5 @@
-//! From rows to examples: what a first pass finds out (`survey`, `measure`), what classes are called (`labels`), how values are
-//! scaled (`scale`), and what a learner then sees (`encoder`, `example`).
+//! From rows to examples: what a first pass finds out (`survey`, `measure`), what classes are called
+//! (`labels`), how values are scaled (`scale`), and what a learner then sees (`encoder`, `example`).
 
 mod ahead;
 mod encoder;

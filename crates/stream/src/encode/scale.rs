@@ -1,4 +1,5 @@
-//! Online scaling of features: every row is scaled with what was seen up to and including it, never with what is to come.
+//! Online scaling of features: every row is scaled with what was seen up to and including it, never with what
+//! is to come.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,10 +19,12 @@ pub enum Scaling {
     /// Every feature is divided by its largest magnitude so far. Zeros stay zeros.
     MaxAbs,
     /// Every feature is centred by its mean and divided by its standard deviation so far, and clipped to
-    /// [-[`CLIP`], [`CLIP`]]. A feature that was 0 or 1 all the time stays as it is: divided by the deviation of something that is
-    /// rare, its few ones would outweigh all else in a row. Zeros do not stay zeros, so rows are dense.
+    /// [-[`CLIP`], [`CLIP`]]. A feature that was 0 or 1 all the time stays as it is: divided by the deviation
+    /// of something that is rare, its few ones would outweigh all else in a row. Zeros do not stay zeros, so
+    /// rows are dense.
     Standard,
-    /// For tables: numbers as with `Standard`, with 0 for those that are missing; categories and words as they are.
+    /// For tables: numbers as with `Standard`, with 0 for those that are missing; categories and words as
+    /// they are.
     Mixed,
 }
 
@@ -52,7 +55,8 @@ impl Scaling {
         matches!(self, Scaling::MaxAbs | Scaling::Standard | Scaling::Mixed)
     }
 
-    /// A bound on the Euclidean norm of scaled rows of `features` features, where the kind of scaling gives one.
+    /// A bound on the Euclidean norm of scaled rows of `features` features, where the kind of scaling gives
+    /// one.
     pub fn radius(self, features: usize) -> Option<f64> {
         match self {
             Scaling::None | Scaling::Mixed => None,
@@ -85,7 +89,8 @@ impl FromStr for Scaling {
 pub struct Scaler {
     scaling: Scaling,
     rows: u64,
-    /// `MaxAbs`: largest magnitudes; `Standard`: means; `Mixed`: means of the numbers, then how many there were.
+    /// `MaxAbs`: largest magnitudes; `Standard`: means; `Mixed`: means of the numbers, then how many there
+    /// were.
     first: Vec<f64>,
     /// `Standard`, `Mixed`: sums of squared deviations from the mean.
     second: Vec<f64>,
@@ -112,8 +117,8 @@ impl Scaler {
         Self { scaling, rows: 0, first: Vec::new(), second: Vec::new(), kept: None }
     }
 
-    /// A scaler that has seen nothing. Of a table that is scaled as [`Scaling::Mixed`], the first `numbers` columns are numbers,
-    /// and as many after them say with a 1 that these are missing.
+    /// A scaler that has seen nothing. Of a table that is scaled as [`Scaling::Mixed`], the first `numbers`
+    /// columns are numbers, and as many after them say with a 1 that these are missing.
     pub fn of_table(scaling: Scaling, numbers: usize) -> Self {
         match scaling {
             Scaling::Mixed => {
@@ -146,8 +151,9 @@ impl Scaler {
         Self { scaling, rows, first, second, kept: None }
     }
 
-    /// Keeps the scaling of the labelled row that [`OnlineToBatch`](noregret::batch::online_to_batch::OnlineToBatch) with this
-    /// `seed` draws: what its snapshot has learnt was scaled no later.
+    /// Keeps the scaling of the labelled row that
+    /// [`OnlineToBatch`](noregret::batch::online_to_batch::OnlineToBatch) with this `seed` draws: what its
+    /// snapshot has learnt was scaled no later.
     pub fn keep_drawn(&mut self, seed: u64) {
         self.kept = Some(Box::new(Kept { reservoir: Reservoir::new(1, seed), scaler: None }));
     }
@@ -209,8 +215,8 @@ impl Scaler {
         }
     }
 
-    /// [`Scaler::observe`] and then [`Scaler::scale_dense`], in one go, of a dense `row`, in which columns `indices` hold
-    /// `values` and all others 0.
+    /// [`Scaler::observe`] and then [`Scaler::scale_dense`], in one go, of a dense `row`, in which columns
+    /// `indices` hold `values` and all others 0.
     pub fn observe_and_scale(&mut self, indices: &[u32], values: &[f64], row: &mut [f64]) {
         if self.scaling != Scaling::Standard || self.first.len() > row.len() {
             self.observe(indices, values);
@@ -246,7 +252,8 @@ impl Scaler {
         }
     }
 
-    /// Takes note of all rows that `other`, of the same kind, has seen: the statistics are those of all rows together.
+    /// Takes note of all rows that `other`, of the same kind, has seen: the statistics are those of all rows
+    /// together.
     pub fn add(&mut self, other: &Scaler) {
         let columns = self.first.len().max(other.first.len());
         let theirs = |list: &[f64], column: usize| list.get(column).copied().unwrap_or(0.0);
@@ -286,7 +293,8 @@ impl Scaler {
         self.rows = self.rows.saturating_add(other.rows);
     }
 
-    /// What `Mixed` makes of a row of non-zero `values` in columns `indices`: gives `out` columns, which increase, and values.
+    /// What `Mixed` makes of a row of non-zero `values` in columns `indices`: gives `out` columns, which
+    /// increase, and values.
     pub(crate) fn mix(&self, indices: &[u32], values: &[f64], mut out: impl FnMut(u32, f64)) {
         let numbers = self.second.len();
         for (column, value) in numbers_of(numbers, indices, values) {
@@ -368,7 +376,8 @@ impl Scaler {
     }
 }
 
-/// The numbers of a table's row that are not missing: columns below `numbers` with their values, zeros among them.
+/// The numbers of a table's row that are not missing: columns below `numbers` with their values, zeros among
+/// them.
 fn numbers_of<'a>(
     numbers: usize,
     indices: &'a [u32],
@@ -385,8 +394,8 @@ fn numbers_of<'a>(
     })
 }
 
-/// Welford's recursion, for `inverse` one over the number of rows: no cancellation, whatever the offset. Apart from
-/// [`Mean`](crate::mean::Mean), since here one division serves all columns of a row.
+/// Welford's recursion, for `inverse` one over the number of rows: no cancellation, whatever the offset.
+/// Apart from [`Mean`](crate::mean::Mean), since here one division serves all columns of a row.
 #[inline(always)]
 pub(crate) fn note(value: f64, inverse: f64, mean: &mut f64, squares: &mut f64) {
     let deviation = value - *mean;
@@ -400,8 +409,8 @@ pub(crate) fn is_indicator(inverse: f64, mean: f64, squares: f64) -> bool {
     (squares * inverse - mean * (1.0 - mean)).abs() <= 1e-9 * mean
 }
 
-/// A constant column says nothing. Its deviation may be off zero by rounding alone. No shortcut: all columns take the same
-/// way, several at once.
+/// A constant column says nothing. Its deviation may be off zero by rounding alone. No shortcut: all columns
+/// take the same way, several at once.
 #[inline(always)]
 fn standardised(value: f64, inverse: f64, mean: f64, squares: f64) -> f64 {
     let deviation = (squares * inverse).sqrt();
@@ -449,7 +458,8 @@ mod tests {
         assert_eq!(last[2], 0.0, "a constant column says nothing");
     }
 
-    /// Rare or not, what is 0 or 1 stays as it is, until something else comes; and within the clip whatever comes.
+    /// Rare or not, what is 0 or 1 stays as it is, until something else comes; and within the clip whatever
+    /// comes.
     #[test]
     fn indicators_stay_as_they_are() {
         let mut scaler = Scaler::new(Scaling::Standard);

@@ -15,7 +15,8 @@ use crate::read::row::{Row, RowLabel};
 /// More classes than this are taken for a mistake: a real-valued target, or the wrong label column.
 const MOST_CLASSES: usize = 10_000;
 
-/// More columns than this are allowed only where they are declared: one wild index should not take all memory.
+/// More columns than this are allowed only where they are declared: one wild index should not take all
+/// memory.
 const MOST_COLUMNS: usize = 1 << 27;
 
 /// Rows of at most this many columns are stored densely whatever they hold.
@@ -124,7 +125,8 @@ impl Survey {
             }
             let columns = (reader.columns().count() as usize).min(features.unwrap_or(usize::MAX));
             if scaling.is_none() {
-                // Standardising a row costs its columns, not its non-zeros: not worth it once it is ruled out.
+                // Standardising a row costs its columns, not its non-zeros: not worth it once it is ruled
+                // out.
                 candidates.retain(|candidate| {
                     candidate.scaler.scaling() != Scaling::Standard || suitable(columns) == Scaling::Standard
                 });
@@ -151,8 +153,8 @@ fn check(reader: &dyn Reader, row: &Row, features: Option<usize>) -> Result<(), 
     check_magnitudes(row)
 }
 
-/// The scaling for data of `columns` columns of which nothing else is known, tables of text and times apart: standardising serves second-order and
-/// first-order learners best, but makes every row dense.
+/// The scaling for data of `columns` columns of which nothing else is known, tables of text and times apart:
+/// standardising serves second-order and first-order learners best, but makes every row dense.
 pub fn suitable(columns: usize) -> Scaling {
     if columns <= ALWAYS_DENSE { Scaling::Standard } else { Scaling::MaxAbs }
 }

@@ -14,8 +14,8 @@ pub struct LoggedArrays<'a> {
     pub labels: &'a [i64],
     /// What they earned, finite.
     pub rewards: &'a [f64],
-    /// The probabilities with which they were played, in (0, 1]; or $K$ for each round: the distributions that they were drawn
-    /// from.
+    /// The probabilities with which they were played, in (0, 1]; or $K$ for each round: the distributions
+    /// that they were drawn from.
     pub probabilities: &'a [f64],
     /// What the policy to be evaluated would have drawn from, $K$ for each round.
     pub evaluation: &'a [f64],
@@ -24,7 +24,8 @@ pub struct LoggedArrays<'a> {
 }
 
 impl LoggedArrays<'_> {
-    /// Evaluates the rounds; importance weights beyond `clip` > 0 are clipped to it, and intervals are of `confidence` in (0, 1).
+    /// Evaluates the rounds; importance weights beyond `clip` > 0 are clipped to it, and intervals are of
+    /// `confidence` in (0, 1).
     ///
     /// # Errors
     /// What is wrong with the first bad round, or that there are none.

@@ -91,8 +91,8 @@ impl Bench<'_> {
         })
     }
 
-    /// The distribution that the policy would have played, among the labels that were on offer. `None` if it plays
-    /// one label only, which was not.
+    /// The distribution that the policy would have played, among the labels that were on offer. `None` if it
+    /// plays one label only, which was not.
     fn evaluation(
         &mut self,
         policy: &Policy,

@@ -1,4 +1,5 @@
-//! Several policies on one log: what each would have earned, and how much more than the first of them, round by round.
+//! Several policies on one log: what each would have earned, and how much more than the first of them, round
+//! by round.
 
 use serde::Serialize;
 
@@ -21,8 +22,8 @@ pub struct Compared {
 
 /// How much more a policy would have earned than the first one.
 ///
-/// Both are estimated on the same rounds, so that what is hard about a round cancels: the interval is that of the
-/// mean of the rounds' differences, and much narrower than those of the two estimates.
+/// Both are estimated on the same rounds, so that what is hard about a round cancels: the interval is that of
+/// the mean of the rounds' differences, and much narrower than those of the two estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// `dr` where rewards were estimated, else `ips`.
@@ -72,8 +73,8 @@ impl Difference {
     }
 }
 
-/// Evaluates every one of `policies` on the log, which `open` opens with a model's columns, if the policy is one. See
-/// [`evaluate`](super::evaluate()).
+/// Evaluates every one of `policies` on the log, which `open` opens with a model's columns, if the policy is
+/// one. See [`evaluate`](super::evaluate()).
 ///
 /// # Errors
 /// What cannot be read, or is no decision; with the number of the policy at which it came up.

@@ -1,5 +1,6 @@
-//! What another policy would have earned on logged decisions: what is asked (`question`), estimators as pure sums (`off_policy`),
-//! the passes that feed them (`passes`, `arrays`), and what labels are expected to earn (`reward_model`).
+//! What another policy would have earned on logged decisions: what is asked (`question`), estimators as pure
+//! sums (`off_policy`), the passes that feed them (`passes`, `arrays`), and what labels are expected to earn
+//! (`reward_model`).
 
 mod arrays;
 mod bench;

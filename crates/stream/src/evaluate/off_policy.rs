@@ -1,8 +1,9 @@
-//! What a policy would have earned on decisions that another one took: estimators over logged rounds, as pure sums.
+//! What a policy would have earned on decisions that another one took: estimators over logged rounds, as pure
+//! sums.
 //!
-//! Round $t$ logged that label $a_t$ was played with probability $p_t > 0$ and earned $r_t$. The policy to be evaluated gives
-//! label $a$ the probability $\pi_t(a)$; $w_t = \pi_t(a_t) / p_t$ is its importance weight, and $q_t(a)$ an estimate of what
-//! label $a$ earns.
+//! Round $t$ logged that label $a_t$ was played with probability $p_t > 0$ and earned $r_t$. The policy to be
+//! evaluated gives label $a$ the probability $\pi_t(a)$; $w_t = \pi_t(a_t) / p_t$ is its importance weight,
+//! and $q_t(a)$ an estimate of what label $a$ earns.
 //!
 //! | estimator | value | unbiased |
 //! |---|---|---|
@@ -11,13 +12,13 @@
 //! | `dm` (direct method) | mean of $\sum_a \pi_t(a) q_t(a)$ | if $q$ is right |
 //! | `dr` (doubly robust) | mean of $\sum_a \pi_t(a) q_t(a) + w_t (r_t - q_t(a_t))$ | as `ips`, for every $q_t$ that does not depend on round $t$'s label and reward |
 //!
-//! The values are those of Open Bandit Pipeline (Saito et al. 2021); the estimators are Horvitz and Thompson's (1952),
-//! Swaminathan and Joachims' (2015), and Dudík, Langford and Li's (2011).
+//! The values are those of Open Bandit Pipeline (Saito et al. 2021); the estimators are Horvitz and
+//! Thompson's (1952), Swaminathan and Joachims' (2015), and Dudík, Langford and Li's (2011).
 //!
-//! Two kinds of interval: `normal`, from the terms' standard error (for `snips` by the delta method), which trusts the central
-//! limit; and `bernstein`, the empirical Bernstein bound of Maurer and Pontil (2009), Theorem 4, on both sides, which holds for any
-//! number of independent rounds, and is wide where weights can be large. Neither knows of a bias: of `dm`'s through a wrong
-//! $q$, or of clipping.
+//! Two kinds of interval: `normal`, from the terms' standard error (for `snips` by the delta method), which
+//! trusts the central limit; and `bernstein`, the empirical Bernstein bound of Maurer and Pontil (2009),
+//! Theorem 4, on both sides, which holds for any number of independent rounds, and is wide where weights can
+//! be large. Neither knows of a bias: of `dm`'s through a wrong $q$, or of clipping.
 
 use serde::Serialize;
 
@@ -49,7 +50,8 @@ pub struct Round<'a> {
     pub evaluation: &'a [f64],
     /// $q_t$, of length $K$, if there are estimates.
     pub estimates: Option<&'a [f64]>,
-    /// The largest weight that any label could have had in this round; `None` if only the one that was played is known.
+    /// The largest weight that any label could have had in this round; `None` if only the one that was played
+    /// is known.
     pub largest_weight: Option<f64>,
 }
 
@@ -113,16 +115,16 @@ pub struct Estimates {
     pub mean_weight_standard_error: f64,
     /// The largest weight.
     pub largest_weight: f64,
-    /// Whether every round came with the largest weight that it could have had: only then is the range of the Bernstein intervals
-    /// a fact and not what was seen.
+    /// Whether every round came with the largest weight that it could have had: only then is the range of the
+    /// Bernstein intervals a fact and not what was seen.
     pub weights_known: bool,
     /// Rounds whose weight was clipped.
     pub clipped: u64,
 }
 
 impl OffPolicy {
-    /// No rounds yet. Weights beyond `clip` > 0 are clipped to it: less variance for some bias. `range` is that of the rewards,
-    /// as far as it is known; it is widened by what is seen.
+    /// No rounds yet. Weights beyond `clip` > 0 are clipped to it: less variance for some bias. `range` is
+    /// that of the rewards, as far as it is known; it is widened by what is seen.
     pub fn new(clip: Option<f64>, range: Option<[f64; 2]>) -> Self {
         Self {
             clip: clip.unwrap_or(f64::INFINITY),
@@ -183,10 +185,10 @@ impl OffPolicy {
 
     /// The estimates, with intervals of `confidence` in (0, 1).
     ///
-    /// `uncovered` in [0, 1] is the share of the policy's probability on labels that could not be played. Nothing
-    /// is known of what these earn but its range $[l, h]$, so intervals are widened by what the share $u$ can make of
-    /// it: `ips` by $[u l, u h]$, `snips` is scaled by $1 - u$ first, `dr` by $u (h - l)$ to both sides. Those of
-    /// `dm` take its estimates for true everywhere, and stay.
+    /// `uncovered` in [0, 1] is the share of the policy's probability on labels that could not be played.
+    /// Nothing is known of what these earn but its range $[l, h]$, so intervals are widened by what the share
+    /// $u$ can make of it: `ips` by $[u l, u h]$, `snips` is scaled by $1 - u$ first, `dr` by $u (h - l)$ to
+    /// both sides. Those of `dm` take its estimates for true everywhere, and stay.
     pub fn estimates(&self, confidence: f64, uncovered: f64) -> Estimates {
         let miss = 1.0 - confidence;
         let quantile = normal_quantile(1.0 - 0.5 * miss);
@@ -251,8 +253,8 @@ impl OffPolicy {
     }
 }
 
-/// The standard normal distribution's quantile at `p` in (0, 1), to nine digits: Acklam's rational approximation. Of the crates
-/// that the project keeps, none has it.
+/// The standard normal distribution's quantile at `p` in (0, 1), to nine digits: Acklam's rational
+/// approximation. Of the crates that the project keeps, none has it.
 pub(super) fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969683028665376e1,
@@ -308,9 +310,9 @@ mod tests {
         }
     }
 
-    /// Two rounds by hand: w = (1/2)/(1/4) = 2 with r = 1, and w = (1/4)/(1/2) = 1/2 with r = 0. IPS (2 + 0)/2, SNIPS
-    /// 2/2.5; with q = (0.6, 0.2), direct 0.5·0.6 + 0.5·0.2 = 0.4 and 0.75·0.6 + 0.25·0.2 = 0.5, robust
-    /// 0.4 + 2(1 - 0.6) = 1.2 and 0.5 + 0.5(0 - 0.2) = 0.4.
+    /// Two rounds by hand: w = (1/2)/(1/4) = 2 with r = 1, and w = (1/4)/(1/2) = 1/2 with r = 0. IPS (2 +
+    /// 0)/2, SNIPS 2/2.5; with q = (0.6, 0.2), direct 0.5·0.6 + 0.5·0.2 = 0.4 and 0.75·0.6 + 0.25·0.2 = 0.5,
+    /// robust 0.4 + 2(1 - 0.6) = 1.2 and 0.5 + 0.5(0 - 0.2) = 0.4.
     #[test]
     fn two_rounds_by_hand() {
         let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
@@ -373,7 +375,8 @@ mod tests {
         }
     }
 
-    /// Over many logs of a known truth, the estimators centre on it, and the intervals hold it as often as they say.
+    /// Over many logs of a known truth, the estimators centre on it, and the intervals hold it as often as
+    /// they say.
     #[test]
     fn intervals_hold_the_truth() {
         let (logging, policy, truth) = ([0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.3, 0.5, 0.9]);

@@ -1,7 +1,7 @@
 //! Off-policy evaluation of a log: what would another policy have earned?
 //!
-//! Two passes: the first learns the labels, the columns and the range of rewards, the second evaluates. Estimates of rewards are
-//! progressive, see [`RewardModel`].
+//! Two passes: the first learns the labels, the columns and the range of rewards, the second evaluates.
+//! Estimates of rewards are progressive, see [`RewardModel`].
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -95,8 +95,8 @@ fn survey(log: &mut Logged, bad_rows: BadRows) -> Result<Facts, ReadError> {
     Ok(Facts { labels: log.labels().clone(), columns: log.columns().count() as usize, rewards, whole })
 }
 
-/// Evaluates `policy` on the log that `open` opens, twice; rewards are estimated by learners that `make` makes, if it is given and
-/// the log does not estimate them itself.
+/// Evaluates `policy` on the log that `open` opens, twice; rewards are estimated by learners that `make`
+/// makes, if it is given and the log does not estimate them itself.
 ///
 /// # Errors
 /// What cannot be read, or is no decision.

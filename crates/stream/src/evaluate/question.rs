@@ -1,4 +1,4 @@
-//! What is asked of a log, and what comes out.
+//! What can be evaluated on a log (policies, options), and the result.
 
 use std::str::FromStr;
 
@@ -93,8 +93,8 @@ pub struct Evaluation {
     /// Rounds that were left out, since none of the labels that the policy plays was on offer.
     pub not_offered: u64,
     /// The learner that took the decisions and learnt meanwhile, as far as the log says. Rounds are then not
-    /// independent, as the intervals take them to be: the normal ones hold as the log grows if the policy settles
-    /// (Hadad et al. 2021), the Bernstein ones are no theorem.
+    /// independent, as the intervals take them to be: the normal ones hold as the log grows if the policy
+    /// settles (Hadad et al. 2021), the Bernstein ones are no theorem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learnt_meanwhile: Option<String>,
     /// Lines that were passed over.

@@ -23,12 +23,12 @@ pub fn reward_learner(entry: Option<&'static Entry>, problem: Problem) -> Result
     entry.make(&Default::default(), problem, 0)
 }
 
-/// Estimates the reward of every label for a row: the probability that a learner of two classes gives the upper one, between
-/// the least and the largest reward.
+/// Estimates the reward of every label for a row: the probability that a learner of two classes gives the
+/// upper one, between the least and the largest reward.
 ///
-/// It learns in order and is asked before it learns (*progressively*). The estimates for a round depend on earlier rounds alone,
-/// which is all that the doubly robust estimator needs to be unbiased, also for logs whose policy learnt meanwhile; folds that
-/// look ahead would not do there.
+/// It learns in order and predicts before it learns (*progressively*). The estimates for a round depend on
+/// earlier rounds alone, which is all that the doubly robust estimator needs to be unbiased, also for logs
+/// whose policy learnt meanwhile; folds that look ahead would not do there.
 pub struct RewardModel {
     learners: Vec<Box<dyn Model>>,
     at: Prediction,
@@ -40,8 +40,8 @@ impl RewardModel {
     /// A learner that `make` makes for each of `labels` labels, of rewards from `low` to `high`.
     ///
     /// # Errors
-    /// Those of `make`; also if its learner forecasts no probabilities, or takes no soft labels where rewards are more than
-    /// `low` and `high` (`between`).
+    /// Those of `make`; also if its learner forecasts no probabilities, or takes no soft labels where rewards
+    /// are more than `low` and `high` (`between`).
     pub fn new(
         labels: usize,
         [low, high]: [f64; 2],

@@ -1,4 +1,5 @@
-//! A reader of files whose rows come in batches: parsed ahead of their use, and kept for a second pass if that is asked for.
+//! A reader of files whose rows come in batches: parsed ahead of their use, and kept for a second pass if
+//! that is asked for.
 
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -12,11 +13,12 @@ use crate::read::row::{PackedRows, Room, Row};
 
 /// Batches that are parsed ahead.
 const BATCHES: usize = 4;
-/// A batch has no further row once its rows take so many bytes: it stays in the cache, and waking a thread for it costs
-/// little beside it.
+/// A batch has no further row once its rows take so many bytes: it stays in the cache, and waking a thread
+/// for it costs little beside it.
 const BYTES: usize = 256 * 1024;
 
-/// Reads as the reader that it was made of, which is now read on a thread of its own where there is a core for it.
+/// Reads as the reader that it was made of, which is now read on a thread of its own where there is a core
+/// for it.
 pub(crate) struct ReadAhead {
     supply: Supply,
     batch: Batch,

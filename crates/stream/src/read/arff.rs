@@ -1,10 +1,11 @@
 //! ARFF, the format of MOA and Weka: a header that names and types the columns, then rows of values.
 //!
-//! The rows are handed to the reader of delimited text, or, where they are sparse (`{3 1.5, 7 yes}`), to that of
-//! NDJSON, with the line numbers of the file. The header decides the roles of the columns, except where the
-//! options do: numbers stay numbers, nominal values are categories, strings are text, dates are times. The label is
-//! the column asked for, else one called `label`, `class`, `target` or `y`, else the last one. `?` is a missing value.
-//! In a sparse row a value that is not written is 0, or the first of a nominal attribute's values.
+//! The rows are handed to the reader of delimited text, or, where they are sparse (`{3 1.5, 7 yes}`), to that
+//! of NDJSON, with the line numbers of the file. The header decides the roles of the columns, except where
+//! the options do: numbers stay numbers, nominal values are categories, strings are text, dates are times.
+//! The label is the column asked for, else one called `label`, `class`, `target` or `y`, else the last one.
+//! `?` is a missing value. In a sparse row a value that is not written is 0, or the first of a nominal
+//! attribute's values.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -244,7 +245,8 @@ impl Read for Rows {
                     let row: Vec<String> = Tokens(row).map(missing).collect();
                     cells(row.iter().map(String::as_str), &mut text);
                 }
-                // A blank line keeps the numbers of those behind it; what is no text is for the reader to refuse.
+                // A blank line keeps the numbers of those behind it; what is no text is for the reader to
+                // refuse.
                 read => {
                     self.text.clear();
                     self.at = 0;
@@ -280,8 +282,8 @@ fn cells<'a>(values: impl Iterator<Item = &'a str>, line: &mut String) {
     line.push('\n');
 }
 
-/// An object with what a sparse row writes, and what it leaves out where that is not 0. A row that cannot be understood
-/// is left as it is, for the reader to refuse.
+/// An object with what a sparse row writes, and what it leaves out where that is not 0. A row that cannot be
+/// understood is left as it is, for the reader to refuse.
 fn sparse(row: &str, attributes: &[Attribute], line: &mut String) {
     let object = || -> Option<serde_json::Map<String, serde_json::Value>> {
         let pairs = row.strip_prefix('{')?.strip_suffix('}')?;

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::read::error::{ReadErrorKind, shown};
 
-/// The meaning of column indices `0..count`. Saved with a model, so that its weights find their features again.
+/// The meaning of column indices `0..count`. Saved with a model, so that its weights find their features
+/// again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -202,7 +203,8 @@ impl From<Names> for Vec<String> {
     }
 }
 
-/// Bucket of a feature name: FNV-1a with 64 bits over its UTF-8 bytes, finished as in MurmurHash3, lowest `bits` bits.
+/// Bucket of a feature name: FNV-1a with 64 bits over its UTF-8 bytes, finished as in MurmurHash3, lowest
+/// `bits` bits.
 ///
 /// The same on every machine and in every version: saved models depend on it.
 pub fn hash_name(name: &str, bits: u32) -> u32 {
@@ -225,7 +227,8 @@ fn hash_bytes(bytes: &[u8], bits: u32) -> u32 {
     (hash & ((1 << bits) - 1)) as u32
 }
 
-/// The columns of a running reader: grows, or drops and counts what is unknown, and forgets what a bad row added.
+/// The columns of a running reader: grows, or drops and counts what is unknown, and forgets what a bad row
+/// added.
 #[derive(Debug)]
 pub(crate) struct ColumnMap {
     columns: Columns,
@@ -301,8 +304,8 @@ impl ColumnMap {
         }
     }
 
-    /// What [`ColumnMap::by_number`] notes, for a row of numbered columns: how many columns it takes, and how many
-    /// features had no room.
+    /// What [`ColumnMap::by_number`] notes, for a row of numbered columns: how many columns it takes, and how
+    /// many features had no room.
     pub(crate) fn saw(&mut self, columns: u32, dropped: u64) {
         if let Columns::Numbered { count, .. } = &mut self.columns {
             *count = columns.max(*count);

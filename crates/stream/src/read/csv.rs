@@ -1,13 +1,15 @@
 //! Delimited text, by the csv crate: numbers, one-hot categories, a label column.
 //!
-//! A missing numeric cell is 0: one that is empty, `?`, or `NA`, `N/A`, `NaN`, `null`, `None` in any case, or something that is no
-//! number at all; in a table with text, times or styled numbers the feature `column=missing` is 1 beside it. An empty
-//! categorical cell is no category, an empty label cell an unlabelled row. Blanks around a cell do not count. A category
-//! is the feature `column=cell` of value 1. Numeric columns come first, categories in order of appearance; what else columns
-//! may hold is the business of [`table`](crate::read::table).
+//! A missing numeric cell is 0: one that is empty, `?`, or `NA`, `N/A`, `NaN`, `null`, `None` in any case, or
+//! something that is no number at all; in a table with text, times or styled numbers the feature
+//! `column=missing` is 1 beside it. An empty categorical cell is no category, an empty label cell an
+//! unlabelled row. Blanks around a cell do not count. A category is the feature `column=cell` of value 1.
+//! Numeric columns come first, categories in order of appearance; what else columns may hold is the business
+//! of [`table`](crate::read::table).
 //!
-//! With a saved schema, columns are found by their names if there is a header; columns that the schema does not know
-//! are dropped and counted, columns that are not there count as missing in every row, the label column may be absent.
+//! With a saved schema, columns are found by their names if there is a header; columns that the schema does
+//! not know are dropped and counted, columns that are not there count as missing in every row, the label
+//! column may be absent.
 
 mod header;
 pub(crate) mod layout;
@@ -176,7 +178,8 @@ fn is_needed(role: CsvRole) -> bool {
     matches!(role, CsvRole::Numeric | CsvRole::Categorical | CsvRole::Text | CsvRole::Time)
 }
 
-/// What the positions of a file mean to a saved layout: names, and what is known of them. `first` is its first row.
+/// What the positions of a file mean to a saved layout: names, and what is known of them. `first` is its
+/// first row.
 fn saved_fields(
     first: &ByteRecord,
     layout: &CsvSchema,

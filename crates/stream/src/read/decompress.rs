@@ -123,7 +123,8 @@ pub(crate) fn decompress(input: Box<dyn Read + Send>, ahead: bool) -> Result<Dec
     Ok(Decompressed { input, compression, consumed })
 }
 
-/// The first six bytes, or fewer if a line ends among them: whoever sends it through a pipe may wait for an answer.
+/// The first six bytes, or fewer if a line ends among them: whoever sends it through a pipe may wait for an
+/// answer.
 fn read_head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let (mut head, mut filled) = (vec![0; 6], 0);
     while filled < head.len() && !head[..filled].contains(&b'\n') {

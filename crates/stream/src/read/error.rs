@@ -38,7 +38,8 @@ pub enum ReadErrorKind {
         /// The decompressor's words.
         detail: String,
     },
-    /// The file as a whole cannot be read as asked: unknown format, no such label column, a single column and so on.
+    /// The file as a whole cannot be read as asked: unknown format, no such label column, a single column and
+    /// so on.
     Layout(String),
     /// No format is recognised, and none was given.
     UnknownFormat,

@@ -46,7 +46,8 @@ impl Format {
         }
     }
 
-    /// The format that a file name promises, before `.gz` or `.zst`. Names that several formats share promise nothing.
+    /// The format that a file name promises, before `.gz` or `.zst`. Names that several formats share promise
+    /// nothing.
     pub fn from_file_name(name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
         let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);

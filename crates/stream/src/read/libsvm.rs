@@ -1,9 +1,10 @@
 //! LIBSVM sparse text: `label index:value index:value ...`, one example a line.
 //!
-//! The label is a number or text without blanks and colons; a line that begins with a pair is unlabelled. Indices
-//! increase. Blank lines are skipped; a token that begins with `#` begins a comment. There is no second look at a
-//! pipe, so whether indices begin at 0 or 1 is decided from the first [`BASE_LINES`] lines: at 0 if one of them has an
-//! index 0, at 1 otherwise; an index 0 that comes later is an error, which says how to set the base.
+//! The label is a number or text without blanks and colons; a line that begins with a pair is unlabelled.
+//! Indices increase. Blank lines are skipped; a token that begins with `#` begins a comment. There is no
+//! second look at a pipe, so whether indices begin at 0 or 1 is decided from the first [`BASE_LINES`] lines:
+//! at 0 if one of them has an index 0, at 1 otherwise; an index 0 that comes later is an error, which says
+//! how to set the base.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -146,9 +147,11 @@ impl Libsvm {
     }
 }
 
-/// Reads an ordinary `index:value` at `at`, if a blank or the end of the line follows: index, value, and where the value ends.
+/// Reads an ordinary `index:value` at `at`, if a blank or the end of the line follows: index, value, and
+/// where the value ends.
 ///
-/// All branches go the same way for most pairs, and nothing else depends on the bytes: that is what makes it quick.
+/// All branches go the same way for most pairs, and nothing else depends on the bytes: that is what makes it
+/// quick.
 #[inline(always)]
 fn common_pair(text: &[u8], at: usize) -> Option<(u64, f64, usize)> {
     let window = text[at..].first_chunk::<{ number::WINDOW }>()?;

@@ -1,5 +1,6 @@
-//! From bytes to rows: `open` finds out the `format`; `source` splits what `decompress` gives into lines; a file
-//! for each format makes [`Row`](row::Row)s of them, as the [`Reader`](reader::Reader) that all of them are.
+//! From bytes to rows: `open` finds out the `format`; `source` splits what `decompress` gives into lines; a
+//! file for each format makes [`Row`](row::Row)s of them, as the [`Reader`](reader::Reader) that all of them
+//! are.
 
 mod ahead;
 mod arff;

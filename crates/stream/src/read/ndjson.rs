@@ -4,13 +4,15 @@
 //!
 //! - `{"x": [1, 0.5], "y": "a"}`: numbered features; every array has the length of the first one;
 //! - `{"x": {"age": 31, "hue": "red"}, "y": "a"}`: named features;
-//! - `{"age": 31, "hue": "red", "label": "a"}`: every key that is not label, weight, `tag` or `id` is a feature.
+//! - `{"age": 31, "hue": "red", "label": "a"}`: every key that is not label, weight, `tag` or `id` is a
+//!   feature.
 //!
-//! A feature is a number, a bool (1 or 0), a string (`key=string` of value 1) or null (absent). A label is a string, a
-//! number, a bool, an array of class probabilities or null (unlabelled). Its key is the one asked for, else the first
-//! of `label`, `class`, `target`, `y` (in any case) that the first 1,000 lines have. `weight` is the weight beside `x`;
-//! in a flat object it is a feature, unless asked for. `tag` or `id` is the row's name. Further keys beside `x` are
-//! ignored. A key that gives the same feature twice, or a second label, is an error.
+//! A feature is a number, a bool (1 or 0), a string (`key=string` of value 1) or null (absent). A label is a
+//! string, a number, a bool, an array of class probabilities or null (unlabelled). Its key is the one asked
+//! for, else the first of `label`, `class`, `target`, `y` (in any case) that the first 1,000 lines have.
+//! `weight` is the weight beside `x`; in a flat object it is a feature, unless asked for. `tag` or `id` is
+//! the row's name. Further keys beside `x` are ignored. A key that gives the same feature twice, or a second
+//! label, is an error.
 
 mod visit;
 
@@ -51,7 +53,8 @@ struct Ndjson {
     keys: Keys,
     /// Length of the arrays, once known.
     width: Option<u32>,
-    /// Whether a row without a single known feature is refused: a saved model would answer it with a constant.
+    /// Whether a row without a single known feature is refused: a saved model would answer it with a
+    /// constant.
     strict: bool,
     scratch: Scratch,
 }
@@ -84,7 +87,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
 }
 
-/// Whether the model knows none of the features of a row that names no column of its, not even with other categories.
+/// Whether the model knows none of the features of a row that names no column of its, not even with other
+/// categories.
 #[cold]
 fn is_foreign(line: &str, columns: &Columns) -> bool {
     let Columns::Named(names) = columns else { return true };

@@ -1,7 +1,8 @@
 //! Decimal numbers, quickly where they are short. Every result is bit for bit that of the fast-float2 crate.
 //!
-//! A number of at most 15 digits is an integer below 2^53 over a power of ten up to 10^15: both are exact in 64 bits,
-//! so that one division rounds correctly (Clinger 1990, How to read floating point numbers accurately).
+//! A number of at most 15 digits is an integer below 2^53 over a power of ten up to 10^15: both are exact in
+//! 64 bits, so that one division rounds correctly (Clinger 1990, How to read floating point numbers
+//! accurately).
 
 /// 10^0 to 10^15.
 const POWERS: [f64; 16] =
@@ -56,8 +57,9 @@ fn short(text: &[u8]) -> Option<f64> {
 /// How many bytes [`common`] looks at.
 pub(crate) const WINDOW: usize = 32;
 
-/// The number at `start`, below `WINDOW` - 10, and where it ends: one digit, a point and at most 7 digits, as most numbers of
-/// data sets are, or one digit alone. `None`, or more of the number behind that end: another one decides.
+/// The number at `start`, below `WINDOW` - 10, and where it ends: one digit, a point and at most 7 digits, as
+/// most numbers of data sets are, or one digit alone. `None`, or more of the number behind that end: another
+/// one decides.
 #[inline(always)]
 pub(crate) fn common(text: &[u8; WINDOW], start: usize) -> Option<(f64, usize)> {
     let whole = text[start].wrapping_sub(b'0');
@@ -75,13 +77,14 @@ pub(crate) fn common(text: &[u8; WINDOW], start: usize) -> Option<(f64, usize)> 
     Some((quotient(mantissa, count), start + 2 + count))
 }
 
-/// The number at `start`, and where it ends. `None`: it is long, unusual, or no number, or `text` ends within a few bytes
-/// of it; fast-float2 decides.
+/// The number at `start`, and where it ends. `None`: it is long, unusual, or no number, or `text` ends within
+/// a few bytes of it; fast-float2 decides.
 #[inline]
 pub(crate) fn leading(text: &[u8], start: usize) -> Option<(f64, usize)> {
     let negative = *text.get(start)? == b'-';
     let first = start + usize::from(negative);
-    // Before the point there are few digits, mostly one; behind it they vary in number, and a loop would be mispredicted.
+    // Before the point there are few digits, mostly one; behind it they vary in number, and a loop would be
+    // mispredicted.
     let (mut mantissa, mut at) = integer(text, first)?;
     let mut places = 0;
     if text[at] == b'.' {

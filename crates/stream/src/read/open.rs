@@ -13,8 +13,9 @@ use crate::read::{arff, csv, libsvm, ndjson, vw};
 
 /// Opens a file, or standard input for `-`.
 ///
-/// Gzip (of one or several members) and zstd are recognised by their first bytes, whatever the name. Where there are
-/// several cores, a file is decompressed and parsed on threads of their own, ahead of the rows that are asked for.
+/// Gzip (of one or several members) and zstd are recognised by their first bytes, whatever the name. Where
+/// there are several cores, a file is decompressed and parsed on threads of their own, ahead of the rows that
+/// are asked for.
 ///
 /// # Errors
 ///
@@ -27,7 +28,8 @@ pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadEr
     from_source(Source::open(path, &options.stop)?, options)
 }
 
-/// Reads examples from any stream of bytes, as [`open`] does; `name` stands for it in errors and tells the format.
+/// Reads examples from any stream of bytes, as [`open`] does; `name` stands for it in errors and tells the
+/// format.
 ///
 /// # Errors
 ///
@@ -51,8 +53,8 @@ fn ahead(reader: Box<dyn Reader>, name: &str) -> Result<Box<dyn Reader>, ReadErr
     if reader.size().is_some() { ReadAhead::boxed(reader, name) } else { Ok(reader) }
 }
 
-/// The file, if it is to be read as Parquet: by its first bytes, or because it was asked for. Whatever is wrong with it
-/// otherwise is said where all files are opened.
+/// The file, if it is to be read as Parquet: by its first bytes, or because it was asked for. Whatever is
+/// wrong with it otherwise is said where all files are opened.
 #[cfg(feature = "parquet")]
 pub(crate) fn parquet_file(path: &str, format: Option<Format>) -> Option<std::fs::File> {
     if path == "-" || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {

@@ -12,8 +12,8 @@ use crate::read::live::Stop;
 pub struct ReadOptions {
     /// The format; recognised by file name, else by the first lines, if `None`.
     pub format: Option<Format>,
-    /// Label column of CSV by name or number from 1, or label key of NDJSON. If `None`, the one called `label`,
-    /// `class`, `target` or `y` in any case; for CSV otherwise the last one.
+    /// Label column of CSV by name or number from 1, or label key of NDJSON. If `None`, the one called
+    /// `label`, `class`, `target` or `y` in any case; for CSV otherwise the last one.
     pub label: Option<String>,
     /// Column of CSV (name or number) or key of NDJSON with the weight. NDJSON knows `weight` of itself.
     pub weight: Option<String>,
@@ -35,12 +35,13 @@ pub struct ReadOptions {
     pub id: Option<String>,
     /// Hash features into `2^bits` columns, 1 to 31, instead of keeping names and numbers.
     pub hash_bits: Option<u32>,
-    /// Number of the first LIBSVM feature, 0 or 1. If `None`: 0 if one of the first 1,000 lines has a feature 0, else 1.
+    /// Number of the first LIBSVM feature, 0 or 1. If `None`: 0 if one of the first 1,000 lines has a feature
+    /// 0, else 1.
     pub index_base: Option<u32>,
     /// What a reader of the same kind of data reported before: columns and types are those.
     pub schema: Option<Schema>,
-    /// With a schema: new features become new columns as long as there are no more than this many. The rest are
-    /// dropped and counted.
+    /// With a schema: new features become new columns as long as there are no more than this many. The rest
+    /// are dropped and counted.
     pub room: u32,
     /// Ends the reading of a pipe.
     pub stop: Stop,
@@ -75,8 +76,9 @@ pub struct CsvSchema {
     pub header: bool,
     /// The columns in file order.
     pub fields: Vec<CsvField>,
-    /// In a table with text, times or styled numbers: the first so many features are numbers, and as many after them say where
-    /// these are missing. `None` in a table of plain numbers and categories alone, where a missing number is 0.
+    /// In a table with text, times or styled numbers: the first so many features are numbers, and as many
+    /// after them say where these are missing. `None` in a table of plain numbers and categories alone, where
+    /// a missing number is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
     /// How many rows at the top name the columns, if not one.
@@ -92,8 +94,8 @@ impl CsvSchema {
 }
 
 impl Schema {
-    /// For a table with text, times or styled numbers, whose names are kept: the first so many features are numbers, and as many
-    /// after them say where these are missing.
+    /// For a table with text, times or styled numbers, whose names are kept: the first so many features are
+    /// numbers, and as many after them say where these are missing.
     pub fn numbers(&self) -> Option<u32> {
         let named = matches!(self.columns, Columns::Named(_));
         self.csv.as_ref().and_then(|csv| csv.numbers).filter(|_| named)
@@ -166,7 +168,7 @@ pub enum CsvRole {
     Weight,
 }
 
-/// The two ways in which data speak of features.
+/// Whether data name their features or number them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speech {
     Names,

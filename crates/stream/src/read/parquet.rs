@@ -1,8 +1,9 @@
 //! Apache Parquet, by the parquet crate: a leaf column is what a column of CSV is.
 //!
-//! Numbers and bools (1 or 0) are numeric columns, texts categories `column=text`; a null and a NaN are missing cells. A
-//! list of numbers is one numeric column for each position, `name[0]`, `name[1]`, ...; a field of a group is called
-//! `group.field`. Label and weight are found as in CSV. "Lines" of rows and errors are rows, from 1.
+//! Numbers and bools (1 or 0) are numeric columns, texts categories `column=text`; a null and a NaN are
+//! missing cells. A list of numbers is one numeric column for each position, `name[0]`, `name[1]`, ...; a
+//! field of a group is called `group.field`. Label and weight are found as in CSV. "Lines" of rows and errors
+//! are rows, from 1.
 //!
 //! The schema is kept as that of CSV with a header: a model learnt from one predicts for the other.
 

@@ -13,27 +13,32 @@ pub trait Reader: Send {
     ///
     /// # Errors
     ///
-    /// After an error for which [`ReadError::is_row_error`] holds, the next call goes on with the next line, and the
-    /// bad row has left no trace in [`Reader::columns`]. After any other error the stream is at its end.
+    /// After an error for which [`ReadError::is_row_error`] holds, the next call goes on with the next line,
+    /// and the bad row has left no trace in [`Reader::columns`]. After any other error the stream is at its
+    /// end.
     fn read(&mut self, row: &mut Row) -> Result<bool, ReadError>;
 
     /// What the columns mean, as known so far.
     fn columns(&self) -> &Columns;
 
-    /// The row just read is refused: forgets the columns that it was the first to have. To be called once, if at all.
+    /// The row just read is refused: forgets the columns that it was the first to have. To be called once, if
+    /// at all.
     ///
     /// A reader of a file may have read on in the meantime; it then does nothing.
     fn take_back(&mut self) {}
 
-    /// Keeps all rows in memory for [`Reader::again`], if they take at most so many bytes. To be called before the first row.
+    /// Keeps all rows in memory for [`Reader::again`], if they take at most so many bytes. To be called
+    /// before the first row.
     ///
     /// Only what [`open`](crate::open) opens, and is a file, can keep its rows.
     fn keep(&mut self, _bytes: usize) {}
 
-    /// A reader of the same rows, from the first one, after the last of them was read. Its columns are those that are known
-    /// now, as if they came from [`ReadOptions::schema`](crate::ReadOptions::schema), and it does not look at the file any more.
+    /// A reader of the same rows, from the first one, after the last of them was read. Its columns are those
+    /// that are known now, as if they came from [`ReadOptions::schema`](crate::ReadOptions::schema), and it
+    /// does not look at the file any more.
     ///
-    /// `None` if the rows were not kept: they are too many, bad rows or dropped features are among them, or [`Reader::keep`] was not called.
+    /// `None` if the rows were not kept: they are too many, bad rows or dropped features are among them, or
+    /// [`Reader::keep`] was not called.
     fn again(&mut self) -> Option<Box<dyn Reader>> {
         None
     }
@@ -41,12 +46,14 @@ pub trait Reader: Send {
     /// How many features were dropped because a saved model does not know them.
     fn dropped_features(&self) -> u64;
 
-    /// Numeric columns of a saved model that the data do not have: neither 0 nor anything else is known of them.
+    /// Numeric columns of a saved model that the data do not have: neither 0 nor anything else is known of
+    /// them.
     fn absent(&self) -> Vec<u32> {
         vec![]
     }
 
-    /// Cells so far that were not what their column holds and count as missing: one sentence for each such column.
+    /// Cells so far that were not what their column holds and count as missing: one sentence for each such
+    /// column.
     fn odd_cells(&self) -> Vec<String> {
         vec![]
     }
@@ -63,7 +70,8 @@ pub trait Reader: Send {
     /// What was decided about the data, for a person: pairs such as `("delimiter", "comma")`.
     fn describe(&self) -> Vec<(&'static str, String)>;
 
-    /// What a person should know before they trust it, each in a sentence: columns that are not what they seem.
+    /// What a person should know before they trust it, each in a sentence: columns that are not what they
+    /// seem.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }

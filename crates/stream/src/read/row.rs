@@ -45,8 +45,8 @@ enum LabelKind {
 /// explicit zero in the data is left out), and columns strictly increase.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Importance of the example: finite and not negative. 1 where the data has none. Zero means that the row counts
-    /// as seen and teaches nothing.
+    /// Importance of the example: finite and not negative. 1 where the data has none. Zero means that the row
+    /// counts as seen and teaches nothing.
     pub weight: f64,
     /// The row's own name (`'tag` in VW, `tag` or `id` in NDJSON), empty where there is none.
     pub tag: String,
@@ -162,8 +162,9 @@ impl Row {
         self.cost_count = 0;
     }
 
-    /// Labels the row with a class, spelled canonically: a number of magnitude below 2^53 is written in the shortest
-    /// way that reads back to the same number (`+1` and `1.0` become `1`), other text stays as it is.
+    /// Labels the row with a class, spelled canonically: a number of magnitude below 2^53 is written in the
+    /// shortest way that reads back to the same number (`+1` and `1.0` become `1`), other text stays as it
+    /// is.
     ///
     /// Returns false, and leaves the row unlabelled, if the text is a NaN or an infinity.
     pub fn set_name(&mut self, text: &str) -> bool {
@@ -180,8 +181,9 @@ impl Row {
         self.kind = LabelKind::Distribution;
     }
 
-    /// Adds an action to the label, which becomes one of costs. `action` is spelled canonically as in [`Row::set_name`];
-    /// returns false if it is a NaN or an infinity. The caller has checked cost and probability.
+    /// Adds an action to the label, which becomes one of costs. `action` is spelled canonically as in
+    /// [`Row::set_name`]; returns false if it is a NaN or an infinity. The caller has checked cost and
+    /// probability.
     pub fn push_cost(&mut self, action: &str, cost: Option<f64>, probability: Option<f64>) -> bool {
         if !canonical(action, self.next_cost(cost, probability)) {
             return false;
@@ -202,8 +204,8 @@ impl Row {
         &mut slot.action
     }
 
-    /// Adds a feature, in any order of columns. `value` is finite; a zero is left out. After the last one comes
-    /// [`Row::sum_duplicates`].
+    /// Adds a feature, in any order of columns. `value` is finite; a zero is left out. After the last one
+    /// comes [`Row::sum_duplicates`].
     #[inline]
     pub fn push(&mut self, index: u32, value: f64) {
         debug_assert!(value.is_finite(), "readers refuse values that are not finite");
@@ -219,8 +221,8 @@ impl Row {
         }
     }
 
-    /// Places for features of a row that has none yet, `least` or more; as many indices as values. [`Row::filled`] says how
-    /// many of them are features.
+    /// Places for features of a row that has none yet, `least` or more; as many indices as values.
+    /// [`Row::filled`] says how many of them are features.
     pub(crate) fn room(&mut self, least: usize) -> (&mut [u32], &mut [f64]) {
         if self.indices.len() < least {
             self.indices.resize(least, 0);
@@ -229,8 +231,8 @@ impl Row {
         (&mut self.indices, &mut self.values)
     }
 
-    /// The first `count` places of [`Row::room`] are features, finite and not zero; `increasing` if their columns are known
-    /// to increase.
+    /// The first `count` places of [`Row::room`] are features, finite and not zero; `increasing` if their
+    /// columns are known to increase.
     pub(crate) fn filled(&mut self, count: usize, increasing: bool) {
         self.count = count;
         self.increasing = increasing || self.indices().is_sorted_by(|a, b| a < b);

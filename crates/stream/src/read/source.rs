@@ -41,7 +41,8 @@ pub(crate) struct Source {
     original: Option<Format>,
 }
 
-/// Bytes of a [`Source`]'s buffer behind a line, whatever they are, so that a window can be looked at from any place in it.
+/// Bytes of a [`Source`]'s buffer behind a line, whatever they are, so that a window can be looked at from
+/// any place in it.
 const PADDING: usize = WINDOW;
 
 /// A line without its line end.
@@ -153,8 +154,8 @@ impl Source {
         Ok(source)
     }
 
-    /// The rest of the stream in another format: what `translate` makes of it, which has as many lines. The line last
-    /// handed out is the first of them once more.
+    /// The rest of the stream in another format: what `translate` makes of it, which has as many lines. The
+    /// line last handed out is the first of them once more.
     pub(crate) fn translated(
         mut self,
         original: Format,
@@ -251,7 +252,8 @@ impl Source {
         Ok(Some(Line { padded, length: length - usize::from(ends_in_return) }))
     }
 
-    /// The next bytes, as many as are at hand; none only at the end. They count as read with [`Source::consume`].
+    /// The next bytes, as many as are at hand; none only at the end. They count as read with
+    /// [`Source::consume`].
     pub(crate) fn chunk(&mut self) -> Result<&[u8], ReadError> {
         while self.start == self.end && !self.at_end {
             self.fill()?;
@@ -266,8 +268,8 @@ impl Source {
 
     /// Up to `lines` lines without consuming them, fewer if they are very long.
     ///
-    /// Waits for that many on a pipe too, so that what is decided from them is the same as for a file; but where nothing
-    /// comes any more after `enough` lines, the writer is taken to be waiting for an answer.
+    /// Waits for that many on a pipe too, so that what is decided from them is the same as for a file; but
+    /// where nothing comes any more after `enough` lines, the writer is taken to be waiting for an answer.
     pub(crate) fn peek(&mut self, lines: usize, enough: usize) -> Result<Peek<'_>, ReadError> {
         let (mut found, mut searched, mut last) = (0, 0, 0);
         while found < lines {

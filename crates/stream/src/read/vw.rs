@@ -3,16 +3,19 @@
 //! Read as VW 9 reads it, one example a line:
 //!
 //! - The last word before the first bar is the tag if it begins with a quote or touches the bar.
-//! - If a word has a colon, the label is one of costs: `action:cost` or `action:cost:probability`, a cost may be empty;
-//!   a word without a colon among them is an action without cost. Else the words are label, importance, base.
-//! - A feature is called `namespace^feature`, in the nameless namespace just `feature`; without a name it is numbered
-//!   from 0 within its namespace. Its value is 1 if none is given, times the scale of the namespace; a value that is
-//!   text makes the feature `feature^text` of value 1, which no scale touches. Equal features are summed.
+//! - If a word has a colon, the label is one of costs: `action:cost` or `action:cost:probability`, a cost may
+//!   be empty; a word without a colon among them is an action without cost. Else the words are label,
+//!   importance, base.
+//! - A feature is called `namespace^feature`, in the nameless namespace just `feature`; without a name it is
+//!   numbered from 0 within its namespace. Its value is 1 if none is given, times the scale of the namespace;
+//!   a value that is text makes the feature `feature^text` of value 1, which no scale touches. Equal features
+//!   are summed.
 //! - Blank lines are skipped, as VW does for learners of single-line examples.
 //!
 //! Where VW warns of a malformed example and goes on with a part of it, this reader refuses the line. Further
-//! differences: a tab before the bar is a blank; a `base` other than 0, a negative importance and a line without a bar
-//! are refused; `feature:` followed by a blank is refused instead of taking the next word as its value.
+//! differences: a tab before the bar is a blank; a `base` other than 0, a negative importance and a line
+//! without a bar are refused; `feature:` followed by a blank is refused instead of taking the next word as
+//! its value.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};

@@ -20,12 +20,14 @@ use crate::run::standing::Standing;
 /// How labels are played: drawn by a generator, with a floor under their probabilities.
 #[derive(Clone, Debug)]
 pub struct Play {
-    /// What labels are drawn with. Its position is saved with a model, so that a run in two parts draws as a run in one.
+    /// What labels are drawn with. Its position is saved with a model, so that a run in two parts draws as a
+    /// run in one.
     pub generator: Rng,
-    /// Every label is played at least with this probability $f$, in $[0, 1/K]$: with probability $Kf$ a label is drawn
-    /// uniformly instead of by the learner, and importance weights are those of the mixture. For a learner that plays
-    /// $(1 - \gamma) q + \gamma / K$ that is the learner itself with exploration $1 - (1 - \gamma)(1 - Kf)$, whose theorem
-    /// then holds with that rate; the theorems of others (Gaptron's gap map, Confidit) are about their own distribution.
+    /// Every label is played at least with this probability $f$, in $[0, 1/K]$: with probability $Kf$ a label
+    /// is drawn uniformly instead of by the learner, and importance weights are those of the mixture. For a
+    /// learner that plays $(1 - \gamma) q + \gamma / K$ that is the learner itself with exploration $1 - (1 -
+    /// \gamma)(1 - Kf)$, whose theorem then holds with that rate; the theorems of others (Gaptron's gap map,
+    /// Confidit) are about their own distribution.
     pub floor: f64,
 }
 
@@ -79,8 +81,8 @@ impl Play {
 /// From this rate of uniform play on, labels say little of what the learner knows.
 const MUCH: f64 = 0.5;
 
-/// A warning for callers about to play labels with `learner`, where most of them are drawn at random: with a short
-/// stream, theorems ask for that.
+/// A warning for callers about to play labels with `learner`, where most of them are drawn at random: with a
+/// short stream, theorems ask for that.
 pub fn warning(learner: &dyn BanditModel) -> Option<String> {
     let rate = f64::from_value(learner.values().get("exploration")?).filter(|rate| *rate >= MUCH)?;
     let name = learner.about().name;
@@ -111,10 +113,12 @@ pub trait Journal {
     fn heard(&mut self, round: u64, correct: bool) -> io::Result<()>;
 }
 
-/// Lets the learner play every example, scores what it played, and reveals no more than whether that was right.
+/// Lets the learner play every example, scores what it played, and reveals no more than whether that was
+/// right.
 ///
-/// Three error rates come out, and they differ: of the labels played, in expectation over the draw, and of the greedy
-/// labels, which is what the learner knows. Examples without a label are played, and nothing is revealed.
+/// Three error rates come out, and they differ: of the labels played, in expectation over the draw, and of
+/// the greedy labels, which is what the learner knows. Examples without a label are played, and nothing is
+/// revealed.
 ///
 /// # Errors
 /// What cannot be read or written. What was learnt until then is learnt.

@@ -22,7 +22,8 @@ const DELAY: u64 = 3;
 pub enum Lateness {
     /// By so many rounds; 0 is at once.
     Fixed(u64),
-    /// By a geometric number of rounds 0, 1, 2, … of this mean, drawn anew for each: the feedback of later rounds may come first.
+    /// By a geometric number of rounds 0, 1, 2, … of this mean, drawn anew for each: the feedback of later
+    /// rounds may come first.
     Geometric(f64),
     /// By a number drawn uniformly from 0 to this.
     Uniform(u64),
@@ -96,8 +97,8 @@ impl fmt::Display for Lateness {
     }
 }
 
-/// Rounds that wait for their feedback, each with what the learner needs to learn from it. Written once for all
-/// learners: they keep no table of their own. Memory is that of the rounds that wait at one time.
+/// Rounds that wait for their feedback, each with what the learner needs to learn from it. Written once for
+/// all learners: they keep no table of their own. Memory is that of the rounds that wait at one time.
 #[derive(Debug)]
 pub struct Delay<K> {
     lateness: Lateness,
@@ -249,8 +250,8 @@ fn teach<L: OnlineLearner + ?Sized>(learner: &mut L, example: &Example, at: &Pre
 }
 
 impl Delay<Decision> {
-    /// Round `example`, in which `taken` was played, is over: the learner learns whether what has become known was right,
-    /// and `heard` is called with every such message and the round that it is about, from 1.
+    /// Round `example`, in which `taken` was played, is over: the learner learns whether what has become
+    /// known was right, and `heard` is called with every such message and the round that it is about, from 1.
     ///
     /// # Errors
     /// Those of `heard`.

@@ -15,8 +15,8 @@ const MOST_ROWS: usize = 1024;
 /// … and ends with the row in which it comes to so many numbers.
 const MOST_NUMBERS: usize = 1 << 17;
 
-/// A reader with all encoders that its rows go through. Each encoder has the rows that it would have alone, by its own
-/// count of bad ones.
+/// A reader with all encoders that its rows go through. Each encoder has the rows that it would have alone,
+/// by its own count of bad ones.
 pub struct Feed {
     /// The reader.
     pub reader: Box<dyn Reader>,
@@ -95,7 +95,8 @@ impl EncoderRun {
 }
 
 impl Feed {
-    /// The rows of `reader`, called `name` in errors, through all of `encoders`; each makes at most `limit` examples.
+    /// The rows of `reader`, called `name` in errors, through all of `encoders`; each makes at most `limit`
+    /// examples.
     pub fn new(
         reader: Box<dyn Reader>,
         encoders: Vec<Encoder>,
@@ -122,7 +123,8 @@ impl Feed {
         self.stop = stop.clone();
     }
 
-    /// Error rate of always playing the class that turned out to be the commonest; `None` before the first class.
+    /// Error rate of always playing the class that turned out to be the commonest; `None` before the first
+    /// class.
     pub fn majority_error_rate(&self) -> Option<f64> {
         let rows: u64 = self.classes.iter().sum();
         let most = *self.classes.iter().max()?;

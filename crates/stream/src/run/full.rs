@@ -21,8 +21,8 @@ pub struct RunOptions {
     pub forecast: Forecast,
     /// By how many rounds labels are late.
     pub delay: Lateness,
-    /// Whether rows may be read ahead of their turn, purely to be faster. Not where the sender waits for an answer
-    /// before sending the next row.
+    /// Whether rows may be read ahead of their turn, purely to be faster. Not where the sender waits for an
+    /// answer before sending the next row.
     pub look_ahead: bool,
     /// How many rounds the windowed scores are over.
     pub window: usize,
@@ -44,9 +44,11 @@ pub struct Outcome<'a> {
     pub target: Option<Target<'a>>,
     /// What the round adds to the scores; nothing without a target.
     pub round: RoundScore,
-    /// The learner's certificate over the rounds before this one, see [`RunFacts::certificate`](noregret::guarantee::RunFacts::certificate). Costs a pass over its state.
+    /// The learner's certificate over the rounds before this one, see
+    /// [`RunFacts::certificate`](noregret::guarantee::RunFacts::certificate). Costs a pass over its state.
     pub certificate: &'a dyn Fn() -> Option<Promise>,
-    /// The theorem's bound on the regret over the rounds before this one, see [`RunFacts::guarantee`](noregret::guarantee::RunFacts::guarantee).
+    /// The theorem's bound on the regret over the rounds before this one, see
+    /// [`RunFacts::guarantee`](noregret::guarantee::RunFacts::guarantee).
     pub bound: &'a dyn Fn() -> Option<Promise>,
     /// The weights of its members, see [`OnlineLearner::weights`].
     pub weights: &'a dyn Fn() -> Vec<(String, f64)>,
@@ -60,8 +62,8 @@ pub trait Sink {
     /// What cannot be written: the run ends.
     fn observe(&mut self, outcome: &Outcome<'_>, score: &Score) -> std::io::Result<()>;
 
-    /// Whether it looks at the forecasts of all labels. Where none does, learners of very many labels need not make them:
-    /// predictions then have neither scores nor probabilities.
+    /// Whether it looks at the forecasts of all labels. Where none does, learners of very many labels need
+    /// not make them: predictions then have neither scores nor probabilities.
     fn reads_forecasts(&self) -> bool {
         true
     }
@@ -135,7 +137,8 @@ pub fn run<L: OnlineLearner + ?Sized>(
     Ok(standing.score)
 }
 
-/// The same, from where a run stands to the end of `examples`, with labels drawn by `generator`. Late labels go on waiting.
+/// The same, from where a run stands to the end of `examples`, with labels drawn by `generator`. Late labels
+/// go on waiting.
 ///
 /// # Errors
 /// What cannot be read or written. What was learnt until then is learnt.
@@ -259,9 +262,9 @@ impl Block {
         &self.examples[..self.filled]
     }
 
-    /// Shows the learner the block. Empty rows stand in for those that are not there, so that no bit depends on how many they are: the
-    /// learner may be saved, and go on with others. A stream that is over after a few rows, as in many calls from Python, is shown
-    /// as it is: it shall not cost a block.
+    /// Shows the learner the block. Empty rows stand in for those that are not there, so that no bit depends
+    /// on how many they are: the learner may be saved, and go on with others. A stream that is over after a
+    /// few rows, as in many calls from Python, is shown as it is: it shall not cost a block.
     fn announce<L: OnlineLearner + ?Sized>(&mut self, learner: &mut L, first: bool) {
         let len = self.examples.len() - self.before;
         let cut = self.left == Some(0);

@@ -1,10 +1,11 @@
 //! Many runs over one pass of the data: every row is read once, and every run learns as it would alone.
 //!
-//! A run is the loop of [`run`] or [`run_bandit_as`], unchanged, on a thread of its own that draws its examples from
-//! shared batches; the calling thread reads. As many of the threads work at a time as the caller allows, the others
-//! wait for a batch or for their turn, so that slow and fast learners share the cores without being assigned to them.
-//! Nothing is shared but the examples: the results are those of separate runs, bit for bit, however many threads.
-//! Memory beyond the learners': a few batches of about a MiB for each encoder.
+//! A run is the loop of [`run`] or [`run_bandit_as`], unchanged, on a thread of its own that draws its
+//! examples from shared batches; the calling thread reads. As many of the threads work at a time as the
+//! caller allows, the others wait for a batch or for their turn, so that slow and fast learners share the
+//! cores without being assigned to them. Nothing is shared but the examples: the results are those of
+//! separate runs, bit for bit, however many threads. Memory beyond the learners': a few batches of about a
+//! MiB for each encoder.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,14 +75,15 @@ pub enum PassError {
     Threads(usize, #[source] io::Error),
 }
 
-/// Lets all of `entrants` run over the rows of `feed`, and returns them in order. `progress` is called with the batches' rows as
-/// they are read, a little ahead of the runs.
+/// Lets all of `entrants` run over the rows of `feed`, and returns them in order. `progress` is called with
+/// the batches' rows as they are read, a little ahead of the runs.
 ///
 /// # Panics
 /// If one of them follows experts: a stream of rows has none.
 ///
 /// # Errors
-/// The first error in the order of rows ends all of the runs. Which one that is does not depend on the threads.
+/// The first error in the order of rows ends all of the runs. Which one that is does not depend on the
+/// threads.
 pub fn pass<S: Sink + Send>(
     feed: &mut Feed,
     entrants: Vec<Entrant<S>>,

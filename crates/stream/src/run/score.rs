@@ -55,7 +55,8 @@ impl RoundScore {
 }
 
 impl RoundScore {
-    /// The score of a forecast of which the played label and the probability of the true one, `label`, are known.
+    /// The score of a forecast of which the played label and the probability of the true one, `label`, are
+    /// known.
     pub fn of_label(label: Label, played: Label, probability: f64) -> Self {
         let error = f64::from(u8::from(played != label));
         Self {
@@ -67,8 +68,8 @@ impl RoundScore {
     }
 }
 
-/// The log loss of class `label`, from the probabilities, which cost no exponentials: $\ln(1 + \sum_{k \ne y} p_k / p_y)$, without
-/// cancellation. From the scores where the probability is too small to be divided by.
+/// The log loss of class `label`, from the probabilities, which cost no exponentials: $\ln(1 + \sum_{k \ne y}
+/// p_k / p_y)$, without cancellation. From the scores where the probability is too small to be divided by.
 fn log_loss(at: &Prediction, label: usize) -> f64 {
     const SMALLEST: f64 = 1e-290;
     let right = at.probabilities[label];
@@ -92,7 +93,8 @@ pub struct Score {
     window: usize,
 }
 
-/// The numbers that are reported. Rates are means over rounds; those without a meaning for the learner are absent.
+/// The numbers that are reported. Rates are means over rounds; those without a meaning for the learner are
+/// absent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rates {
     /// Rounds scored.

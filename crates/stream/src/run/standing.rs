@@ -1,4 +1,5 @@
-//! Where a run stands between two rows: what it needs beside learner, encoder and rows to go on as if it had never stopped.
+//! Where a run stands between two rows: what it needs beside learner, encoder and rows to go on as if it had
+//! never stopped.
 
 use noregret::guarantee::RunFacts;
 use noregret::learner::OnlineLearner;
@@ -69,7 +70,8 @@ struct Kept<K> {
     block: u64,
     into: u64,
     late: Waiting<K>,
-    /// Rows that were passed over, what was wrong with the first of them, and rows beyond the learner's radius.
+    /// Rows that were passed over, what was wrong with the first of them, and rows beyond the learner's
+    /// radius.
     passed_over: (u64, Option<String>, u64),
     /// Bytes of the decision log, if there is one.
     log: Option<u64>,
@@ -134,8 +136,8 @@ impl<K: Held> Standing<K> {
         archive.set_tensor(STANDING, packed(serde_json::to_vec(&kept).expect("plain data")));
     }
 
-    /// What a model file says of a run of these `options`, by a learner of `problem` whose predictions are `like` this; `None` if it says
-    /// nothing.
+    /// What a model file says of a run of these `options`, by a learner of `problem` whose predictions are
+    /// `like` this; `None` if it says nothing.
     ///
     /// # Errors
     /// If it contradicts the learner or the options.
@@ -166,7 +168,8 @@ impl<K: Held> Standing<K> {
         Ok(Some((Self { rounds, score, late, block, into }, counts)))
     }
 
-    /// Notes in a model file where in a block of rows its run has ended: it is not always saved where the run stands.
+    /// Notes in a model file where in a block of rows its run has ended: it is not always saved where the run
+    /// stands.
     pub fn set_place(&self, archive: &mut Archive) {
         archive.set_text(PLACE, format!("{} of {}", self.into, self.block));
     }

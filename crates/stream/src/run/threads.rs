@@ -26,8 +26,8 @@ impl Parallel for Threads {
     }
 }
 
-/// Among how many threads, the calling one included, work is shared. They are started for every piece of work that is
-/// split, which takes some tens of microseconds.
+/// Among how many threads, the calling one included, work is shared. They are started for every piece of work
+/// that is split, which takes some tens of microseconds.
 pub fn workers(threads: usize) -> Workers {
     if threads < 2 { Workers::default() } else { Workers::new(Threads(threads)) }
 }

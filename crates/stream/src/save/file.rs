@@ -1,4 +1,5 @@
-//! Model files on disk: read whole, and replaced at once or not at all, so that an old model is whole until the new one is.
+//! Model files on disk: read whole, and replaced at once or not at all, so that an old model is whole until
+//! the new one is.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Merging saved models: what their learners have learnt adds up, and what turns rows into examples must agree.
+//! Merging saved models: what their learners have learnt adds up, and what turns rows into examples must
+//! agree.
 
 use noregret::algorithm::{AnyModel, Model};
 use noregret::merge::{Merge, MergeError, merge as merge_learners};
@@ -9,9 +10,10 @@ use crate::save::saved::Saved;
 
 /// Merges models that were trained on parts of the data, see [`noregret::merge`].
 ///
-/// They must agree in format and columns, classes, scaling and intercept; some may not have met the last classes or columns
-/// yet. Scaling statistics become those of all rows together. That is exact, but shards whose scaling adapts
-/// ([`Scaling::adapts`](crate::encode::scale::Scaling::adapts)) have added up rows in different units: their merger is approximate.
+/// They must agree in format and columns, classes, scaling and intercept; some may not have met the last
+/// classes or columns yet. Scaling statistics become those of all rows together. That is exact, but shards
+/// whose scaling adapts ([`Scaling::adapts`](crate::encode::scale::Scaling::adapts)) have added up rows in
+/// different units: their merger is approximate.
 ///
 /// # Errors
 /// If the models do not match, or their learner cannot be merged.

@@ -145,7 +145,8 @@ impl Saved {
     /// The model of a file's contents, ready to continue.
     ///
     /// # Errors
-    /// If the contents are damaged or contradict each other, or are those of an average, which cannot continue.
+    /// If the contents are damaged or contradict each other, or are those of an average, which cannot
+    /// continue.
     pub fn from_archive(archive: &Archive) -> Result<Self, ModelError> {
         let learner = archive.any_model()?;
         let (encoder, schema) = surroundings(archive, learner.about(), learner.problem())?;
@@ -162,8 +163,8 @@ impl Saved {
     }
 }
 
-/// So many rows from the first on are predicted together wherever many are at hand: matrices are then read once for
-/// all of them, and the same rows have the same forecasts, to the bit, from every front.
+/// So many rows from the first on are predicted together wherever many are at hand: matrices are then read
+/// once for all of them, and the same rows have the same forecasts, to the bit, from every front.
 pub const PREDICTED_TOGETHER: usize = 64;
 
 /// What predicts and learns no more.

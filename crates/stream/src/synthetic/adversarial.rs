@@ -1,9 +1,10 @@
 //! The stream of AIOLI's figure 2 (Jézéquel, Gaillard, Rudi, *Efficient improper learning for online logistic
-//! regression*, COLT 2020), after Hazan, Koren, Levy, *Logistic regression: tight bounds for stochastic and online
-//! optimization*, COLT 2014.
+//! regression*, COLT 2020), after Hazan, Koren, Levy, *Logistic regression: tight bounds for stochastic and
+//! online optimization*, COLT 2014.
 //!
-//! With $B = \ln n$, $\epsilon = 0.01$ and $\chi = \pm 1$, independently in every round: $(x, y) = (1 - \sqrt\epsilon/(2B), +1)$
-//! with probability $\sqrt\epsilon/(2B) + \chi\epsilon/B$, else $(\sqrt\epsilon/B, -1)$.
+//! With $B = \ln n$, $\epsilon = 0.01$ and $\chi = \pm 1$, independently in every round: $(x, y) = (1 -
+//! \sqrt\epsilon/(2B), +1)$ with probability $\sqrt\epsilon/(2B) + \chi\epsilon/B$, else $(\sqrt\epsilon/B,
+//! -1)$.
 
 use noregret::param::{ParamError, Params as _, Values};
 use noregret::params;

@@ -1,10 +1,10 @@
-//! Loan applications: Rakesh Agrawal, Tomasz Imielinski, Arun Swami, *Database Mining: A Performance Perspective*, IEEE
-//! Transactions on Knowledge and Data Engineering 5(6), 1993, appendix.
+//! Loan applications: Rakesh Agrawal, Tomasz Imielinski, Arun Swami, *Database Mining: A Performance
+//! Perspective*, IEEE Transactions on Knowledge and Data Engineering 5(6), 1993, appendix.
 //!
-//! Nine features of an applicant: salary, commission, age, level of education, make of the car, zip code, value of the
-//! house, years that it has been owned, and the loan. One of ten functions of them says whether class 0, *group A*, gets
-//! the loan. Then numbers are perturbed: each is moved by up to `perturbation` of its range. At every change of concept the
-//! next function takes over.
+//! Nine features of an applicant: salary, commission, age, level of education, make of the car, zip code,
+//! value of the house, years that it has been owned, and the loan. One of ten functions of them says whether
+//! class 0, *group A*, gets the loan. Then numbers are perturbed: each is moved by up to `perturbation` of
+//! its range. At every change of concept the next function takes over.
 
 use noregret::param::{ParamError, Params as _, Values};
 use noregret::params;
@@ -168,7 +168,8 @@ impl Synthetic for Agrawal {
 mod tests {
     use super::*;
 
-    /// Salary 60,000 and commission 30,000, age 45, education 2, a loan of 250,000, a house of 400,000 for 25 years.
+    /// Salary 60,000 and commission 30,000, age 45, education 2, a loan of 250,000, a house of 400,000 for 25
+    /// years.
     #[test]
     fn functions_by_hand() {
         let person = Person {
@@ -182,8 +183,8 @@ mod tests {
             years: 25.0,
             loan: 250_000.0,
         };
-        // 7: 60,000 - 50,000 - 20,000; 8: 60,000 - 10,000 - 20,000; 9: 60,000 - 10,000 - 50,000 - 10,000; 10: 60,000 -
-        // 10,000 + 40,000 - 10,000.
+        // 7: 60,000 - 50,000 - 20,000; 8: 60,000 - 10,000 - 20,000; 9: 60,000 - 10,000 - 50,000 - 10,000; 10:
+        // 60,000 - 10,000 + 40,000 - 10,000.
         let want = [false, false, true, true, false, true, false, true, false, true];
         for (function, want) in (1..).zip(want) {
             assert_eq!(person.is_in_group_a(function), want, "function {function}");

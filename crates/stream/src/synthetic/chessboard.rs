@@ -1,9 +1,9 @@
-//! The transient chessboard: Viktor Losing, Barbara Hammer, Heiko Wersing, *KNN Classifier with Self Adjusting Memory for
-//! Heterogeneous Concept Drift*, ICDM 2016, section V.
+//! The transient chessboard: Viktor Losing, Barbara Hammer, Heiko Wersing, *KNN Classifier with Self
+//! Adjusting Memory for Heterogeneous Concept Drift*, ICDM 2016, section V.
 //!
-//! Rows are points of the unit square, cut into 8 x 8 fields of eight classes. With drift, fields are shown one by one, in
-//! random order: a phase of the stream for each, and after every four of them a phase that shows the whole board. A learner
-//! that forgets what it does not see for a while has to learn it again.
+//! Rows are points of the unit square, cut into 8 x 8 fields of eight classes. With drift, fields are shown
+//! one by one, in random order: a phase of the stream for each, and after every four of them a phase that
+//! shows the whole board. A learner that forgets what it does not see for a while has to learn it again.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;

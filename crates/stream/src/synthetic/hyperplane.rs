@@ -1,9 +1,9 @@
-//! A rotating hyperplane: Geoff Hulten, Laurie Spencer, Pedro Domingos, *Mining Time-Changing Data Streams*, KDD 2001,
-//! section 5.1.
+//! A rotating hyperplane: Geoff Hulten, Laurie Spencer, Pedro Domingos, *Mining Time-Changing Data Streams*,
+//! KDD 2001, section 5.1.
 //!
-//! Rows are uniform in the unit cube; class 1 is the side of the hyperplane where the weighted sum of the features is at
-//! least half of the sum of the weights. With drift, the first features' weights change by `drift` in every row, each in a
-//! direction that it reverses with probability 1/10.
+//! Rows are uniform in the unit cube; class 1 is the side of the hyperplane where the weighted sum of the
+//! features is at least half of the sum of the weights. With drift, the first features' weights change by
+//! `drift` in every row, each in a direction that it reverses with probability 1/10.
 
 use noregret::param::{ParamError, Params as _, Values};
 use noregret::params;

@@ -1,8 +1,9 @@
-//! The display of seven segments: Leo Breiman, Jerome Friedman, Richard Olshen, Charles Stone, *Classification and
-//! Regression Trees*, 1984, section 2.6.1.
+//! The display of seven segments: Leo Breiman, Jerome Friedman, Richard Olshen, Charles Stone,
+//! *Classification and Regression Trees*, 1984, section 2.6.1.
 //!
-//! A digit is drawn uniformly; seven features are the segments that show it, each of which is wrong with probability
-//! `noise`; seventeen more are 0 or 1 at random. At every change of concept all columns change places.
+//! A digit is drawn uniformly; seven features are the segments that show it, each of which is wrong with
+//! probability `noise`; seventeen more are 0 or 1 at random. At every change of concept all columns change
+//! places.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;

@@ -1,6 +1,7 @@
 //! Streams made on the spot: the papers' synthetic data, and knobs to turn for tests and demonstrations.
 //!
-//! One list drives the command line, its help and the tests. The same name, parameters and seed give the same rows.
+//! One list drives the command line, its help and the tests. The same name, parameters and seed give the same
+//! rows.
 
 mod adversarial;
 mod agrawal;

@@ -1,9 +1,10 @@
-//! Random radial basis functions: Albert Bifet, Geoff Holmes, Bernhard Pfahringer, Richard Kirkby, Ricard Gavaldà, *New
-//! Ensemble Methods For Evolving Data Streams*, KDD 2009, section 4.1.
+//! Random radial basis functions: Albert Bifet, Geoff Holmes, Bernhard Pfahringer, Richard Kirkby, Ricard
+//! Gavaldà, *New Ensemble Methods For Evolving Data Streams*, KDD 2009, section 4.1.
 //!
-//! Once, centroids draw a place in the unit cube, a class, a weight and a deviation, all uniformly. A row takes a centroid
-//! in proportion to the weights, and lies in a random direction from it, at a normal distance of its deviation.
-//! With drift, every centroid moves by `drift` a row along a direction of its own, and turns back at the walls of the cube.
+//! Once, centroids draw a place in the unit cube, a class, a weight and a deviation, all uniformly. A row
+//! takes a centroid in proportion to the weights, and lies in a random direction from it, at a normal
+//! distance of its deviation. With drift, every centroid moves by `drift` a row along a direction of its own,
+//! and turns back at the walls of the cube.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;

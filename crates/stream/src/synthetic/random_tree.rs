@@ -1,9 +1,10 @@
-//! A random decision tree: Pedro Domingos, Geoff Hulten, *Mining High-Speed Data Streams*, KDD 2000, section 4.1.
+//! A random decision tree: Pedro Domingos, Geoff Hulten, *Mining High-Speed Data Streams*, KDD 2000, section
+//! 4.1.
 //!
-//! Numeric features are uniform in [0, 1], nominal ones have five equally likely values, a column of 0 and 1 for each. The
-//! tree splits a random feature at every node, a numeric one at a random place of the range that is left of it; from the
-//! third level on a node is a leaf with probability 0.15, at the fifth always. Leaves have random classes. At every change
-//! of concept there is another tree.
+//! Numeric features are uniform in [0, 1], nominal ones have five equally likely values, a column of 0 and 1
+//! for each. The tree splits a random feature at every node, a numeric one at a random place of the range
+//! that is left of it; from the third level on a node is a leaf with probability 0.15, at the fifth always.
+//! Leaves have random classes. At every change of concept there is another tree.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;

@@ -1,4 +1,5 @@
-//! A well-specified logistic stream: the label is drawn from σ(W x), so that the best linear predictor is W itself.
+//! A well-specified logistic stream: the label is drawn from σ(W x), so that the best linear predictor is W
+//! itself.
 
 use noregret::kernel::softmax::softmax;
 use noregret::kernel::vector::{axpy, dot};

@@ -1,10 +1,10 @@
 //! SynSep and SynNonSep: Kakade, Shalev-Shwartz, Tewari, *Efficient Bandit Algorithms for Online Multiclass
-//! Prediction*, ICML 2008; used by Beygelzimer, Orabona, Zhang, *Efficient Online Bandit Multiclass Learning with
-//! Õ(√T) Regret*, ICML 2017, section 6.
+//! Prediction*, ICML 2008; used by Beygelzimer, Orabona, Zhang, *Efficient Online Bandit Multiclass Learning
+//! with Õ(√T) Regret*, ICML 2017, section 6.
 //!
-//! Once, every class draws between 20 and 40 key features among the first 120. An example takes a class at random, sets
-//! its key features to 1, switches 5 of them off again, and switches 20 of the last 280 features on. Rows are not
-//! normalised: 35 <= ‖x‖² <= 55.
+//! Once, every class draws between 20 and 40 key features among the first 120. An example takes a class at
+//! random, sets its key features to 1, switches 5 of them off again, and switches 20 of the last 280 features
+//! on. Rows are not normalised: 35 <= ‖x‖² <= 55.
 
 use noregret::param::{ParamError, Params as _, Values};
 use noregret::params;

@@ -1,7 +1,9 @@
-//! Support tickets: the table that people bring, with free text, times, amounts and twelve queues of which one is common.
+//! Support tickets: the table that people bring, with free text, times, amounts and twelve queues of which
+//! one is common.
 //!
-//! A ticket is made of phrases: its queue's own words, words that two queues share, and words that everybody writes. One in
-//! twenty-five is in the wrong queue and one in fifty says nothing of its matter, so that about five in a hundred cannot be known.
+//! A ticket is made of phrases: its queue's own words, words that two queues share, and words that everybody
+//! writes. One in twenty-five is in the wrong queue and one in fifty says nothing of its matter, so that
+//! about five in a hundred cannot be known.
 
 use std::fmt::Write as _;
 
@@ -115,8 +117,8 @@ const FILLERS: (u64, u64) = (6, 22);
 params! {
     /// Parameters of the tickets.
     pub(super) struct TicketParams {
-        /// 1, or 2 for the tickets of the next day: they go on from the first day's `after` tickets, have a queue more and no column
-        /// priority.
+        /// 1, or 2 for the tickets of the next day: they go on from the first day's `after` tickets, have a
+        /// queue more and no column priority.
         day: u64 = "1",
         /// How many tickets the first day had.
         after: u64 = "10000",

@@ -1,9 +1,9 @@
-//! Waveforms: Leo Breiman, Jerome Friedman, Richard Olshen, Charles Stone, *Classification and Regression Trees*, 1984,
-//! section 2.6.2.
+//! Waveforms: Leo Breiman, Jerome Friedman, Richard Olshen, Charles Stone, *Classification and Regression
+//! Trees*, 1984, section 2.6.2.
 //!
-//! Three triangles of height 6 and width 12 stand over 21 places. A row of a class, drawn uniformly, is a random convex
-//! combination of two of them, another pair for every class, with standard normal noise on every feature. At every change
-//! of concept all columns change places.
+//! Three triangles of height 6 and width 12 stand over 21 places. A row of a class, drawn uniformly, is a
+//! random convex combination of two of them, another pair for every class, with standard normal noise on
+//! every feature. At every change of concept all columns change places.
 
 use noregret::param::{Params as _, Values};
 use noregret::params;
@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use crate::read::row::RowLabel;
 
-    /// Class 0 mixes the triangles around places 6 and 14 in halves on average: 3 at their tips, and half of 2 from each
-    /// at place 10.
+    /// Class 0 mixes the triangles around places 6 and 14 in halves on average: 3 at their tips, and half of
+    /// 2 from each at place 10.
     #[test]
     fn means_are_those_of_the_triangles() {
         let mut stream = Waveform::make(&Values::new(), 0, 1).expect("valid parameters");

@@ -1,15 +1,16 @@
 //! Abstention: no answer where the forecast is unsure, and what that buys.
 //!
-//! A rule on forecasts of probabilities, whatever learner makes them: it looks at the largest probability, decides whether to
-//! answer, and never keeps the learner from learning. The risk is the error rate among the rounds that were answered.
+//! A rule on forecasts of probabilities, whatever learner makes them: it looks at the largest probability,
+//! decides whether to answer, and never keeps the learner from learning. The risk is the error rate among the
+//! rounds that were answered.
 //!
-//! * [`Rule::Cost`]: no answer where an answer is more likely to be wrong than abstaining costs (Chow 1970), which is best
-//!   as far as the probabilities are right.
+//! * [`Rule::Cost`]: no answer where an answer is more likely to be wrong than abstaining costs (Chow 1970),
+//!   which is best as far as the probabilities are right.
 //! * [`Rule::Own`]: as learners decide that abstain by themselves; counted in expectation, not drawn.
-//! * [`Rule::Rate`]: no answer below a threshold $\theta$ on the log-odds of the largest probability, which goes up by
-//!   [`STEP`] $\cdot r$ after an answer and down by [`STEP`] $\cdot (1 - r)$ after none. As log-odds are clipped to
-//!   [-10, 30], $\theta$ stays within a step of that, and its changes add up: on *every* stream the rate of abstaining is
-//!   within $61 / T$ of $r$ after $T$ rounds.
+//! * [`Rule::Rate`]: no answer below a threshold $\theta$ on the log-odds of the largest probability, which
+//!   goes up by [`STEP`] $\cdot r$ after an answer and down by [`STEP`] $\cdot (1 - r)$ after none. As
+//!   log-odds are clipped to [-10, 30], $\theta$ stays within a step of that, and its changes add up: on
+//!   *every* stream the rate of abstaining is within $61 / T$ of $r$ after $T$ rounds.
 
 use noregret::prediction::Prediction;
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,8 @@ pub enum Rule {
     Cost(f64),
     /// Abstain in this fraction of the rounds, in [0, 1).
     Rate(f64),
-    /// With the probability that the learner gives, [`Prediction::abstain`]; abstaining costs this, an error 1.
+    /// With the probability that the learner gives, [`Prediction::abstain`]; abstaining costs this, an error
+    /// 1.
     Own(f64),
 }
 
@@ -79,7 +81,8 @@ pub struct Report {
     pub mean_cost: Option<f64>,
     /// What is proved of it, or that nothing is.
     pub guarantee: String,
-    /// Risk against coverage in steps of about 1 %, the most confident rounds first, thresholds chosen in hindsight.
+    /// Risk against coverage in steps of about 1 %, the most confident rounds first, thresholds chosen in
+    /// hindsight.
     pub curve: Vec<Point>,
 }
 
@@ -204,7 +207,8 @@ mod tests {
         assert_eq!(risks, [0.0, 0.5, 1.0 / 3.0, 0.25, 0.4]);
     }
 
-    /// On streams that do all they can against it: confidence that rises, falls, jumps, or follows the threshold.
+    /// On streams that do all they can against it: confidence that rises, falls, jumps, or follows the
+    /// threshold.
     #[test]
     fn the_rate_is_kept_on_every_stream() {
         for rate in [0.0, 0.05, 0.3, 0.9] {

@@ -1,4 +1,4 @@
-//! What somebody who looks at no feature would have said: every learner should do better.
+//! Forecasts that look at no feature: every learner should do better.
 //!
 //! Each of them predicts a round from the labels before it alone, as a learner does.
 
@@ -31,7 +31,8 @@ pub struct BaselineReport {
     pub commonest_class_error_rate: f64,
     /// Error rate of naming the label before.
     pub last_label_error_rate: f64,
-    /// Log loss, in nats, of the frequencies of the classes so far, every class with half a round to begin with.
+    /// Log loss, in nats, of the frequencies of the classes so far, every class with half a round to begin
+    /// with.
     pub class_frequencies_log_loss: f64,
     /// The classes that came up most often: which, and in what share of the rounds.
     #[serde(skip)]
@@ -74,7 +75,8 @@ impl Baselines {
         })
     }
 
-    /// Takes note of a round's label, after counting what each of the three loses on it; there are `classes` classes.
+    /// Takes note of a round's label, after counting what each of the three loses on it; there are `classes`
+    /// classes.
     pub fn add(&mut self, target: Target<'_>, classes: usize) {
         if self.counts.len() < classes {
             self.counts.resize(classes, 0.0);
@@ -129,7 +131,7 @@ impl Baselines {
             return None;
         }
         let (commonest, last) = (report.commonest_class_error_rate, report.last_label_error_rate);
-        // Within the noise of so many rounds nobody is better.
+        // Within the noise of so many rounds no forecast is better.
         let noise = |rate: f64| (rate * (1.0 - rate) / self.rounds as f64).sqrt();
         if let Some(error) = error {
             let better = |rate: f64| error < rate - noise(rate);

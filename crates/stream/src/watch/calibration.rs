@@ -10,8 +10,8 @@ use crate::run::{Outcome, Sink};
 /// Probabilities are sorted into this many ranges of equal width.
 const BINS: usize = 15;
 
-/// Counts, for each range of the forecast probability, how often the event happened: the event that the most probable class is
-/// the true one, and for each class the event that it is.
+/// Counts, for each range of the forecast probability, how often the event happened: the event that the most
+/// probable class is the true one, and for each class the event that it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
@@ -53,7 +53,8 @@ pub struct Bin {
 /// A reliability curve and its summary.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
-    /// Expected calibration error: the mean of |frequency - probability| over rounds (Naeini, Cooper, Hauskrecht 2015).
+    /// Expected calibration error: the mean of |frequency - probability| over rounds (Naeini, Cooper,
+    /// Hauskrecht 2015).
     pub ece: f64,
     /// The ranges in which there were rounds.
     pub bins: Vec<Bin>,
@@ -81,7 +82,8 @@ impl Calibration {
         self.classes.is_some() == other.classes.is_some()
     }
 
-    /// Counts a round. A soft label happens by the probability that it gives. Real-valued targets are passed over.
+    /// Counts a round. A soft label happens by the probability that it gives. Real-valued targets are passed
+    /// over.
     pub fn add(&mut self, probabilities: &[f64], target: Target<'_>) {
         let happened = |class: usize| match target.truth {
             Truth::Class(label) => f64::from(label.index() == class),

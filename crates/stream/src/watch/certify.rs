@@ -1,4 +1,5 @@
-//! Regret in the open: what a learner lost, what the best fixed predictor would have lost, and what the theorem promised.
+//! Regret in the open: what a learner lost, what the best fixed predictor would have lost, and what the
+//! theorem promised.
 //!
 //! The comparator needs all rows, so a certified run keeps them in memory. The learner never sees them again.
 
@@ -61,8 +62,8 @@ pub struct Certified {
     /// Why there is no bound, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_bound_because: Option<String>,
-    /// What is promised without learning anything: $T \ln K$ for the regret of forecasts $1/K$, the sum of squared targets for
-    /// the forecast 0, $T$ for mistakes. A bound above it says nothing.
+    /// What is promised without learning anything: $T \ln K$ for the regret of forecasts $1/K$, the sum of
+    /// squared targets for the forecast 0, $T$ for mistakes. A bound above it says nothing.
     pub trivial_bound: f64,
     /// Who keeps to it, in words.
     #[serde(skip)]
@@ -226,7 +227,7 @@ impl Record {
         Certified {
             learner_loss: self.expected_mistakes,
             trivial_bound: self.weights.len() as f64,
-            trivial_rule: "nobody makes more mistakes than there are rounds",
+            trivial_rule: "no learner makes more mistakes than there are rounds",
             ..verdict
         }
     }

@@ -73,8 +73,9 @@ impl FromStr for Measure {
     }
 }
 
-/// Watches a run and keeps its curve: between [`Curve::MOST`] / 2 and [`Curve::MOST`] points at equal distances, however
-/// long the run becomes. Runs over the same labelled rows have their points at the same rounds.
+/// Watches a run and keeps its curve: between [`Curve::MOST`] / 2 and [`Curve::MOST`] points at equal
+/// distances, however long the run becomes. Runs over the same labelled rows have their points at the same
+/// rounds.
 #[derive(Clone, Debug)]
 pub struct Curve {
     measure: Measure,

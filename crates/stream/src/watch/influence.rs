@@ -1,7 +1,8 @@
-//! Which columns a learner goes by: how much worse it predicts the last rows when one column after the other is removed from them.
+//! Which columns a learner goes by: how much worse it predicts the last rows when one column after the other
+//! is removed from them.
 //!
-//! It works for every learner, and says what the learner uses, not what is true: of two columns that say the same, each can be removed
-//! without loss.
+//! It works for every learner, and says what the learner uses, not what is true: of two columns that say the
+//! same, each can be removed without loss.
 
 use std::collections::HashSet;
 
@@ -44,8 +45,9 @@ impl Influence {
         Self::default()
     }
 
-    /// For each column: the mean loss of the last rows without it minus that with it, the largest first. The loss is that of the
-    /// forecast: log loss in nats, squared loss, or the error rate of the best label. Empty without rows, or for too many columns.
+    /// For each column: the mean loss of the last rows without it minus that with it, the largest first. The
+    /// loss is that of the forecast: log loss in nats, squared loss, or the error rate of the best label.
+    /// Empty without rows, or for too many columns.
     pub fn report<P: Predictor + ?Sized>(
         &self,
         learner: &P,
@@ -81,8 +83,8 @@ fn mean_loss<P: Predictor + ?Sized>(rows: &[Example], learner: &P, forecast: For
     sum / rows.len() as f64
 }
 
-/// The columns of data of this schema. `shift` features, such as the intercept, come before those of the data; there are `features` in
-/// all. Empty where columns are not known by name.
+/// The columns of data of this schema. `shift` features, such as the intercept, come before those of the
+/// data; there are `features` in all. Empty where columns are not known by name.
 pub fn columns(schema: &Schema, shift: u32, features: u32) -> Vec<Column> {
     let fields: HashSet<&str> =
         schema.csv.iter().flat_map(|csv| &csv.fields).map(|field| field.name.as_str()).collect();
@@ -104,8 +106,8 @@ pub fn columns(schema: &Schema, shift: u32, features: u32) -> Vec<Column> {
     found
 }
 
-/// The column that a feature called `name` was made of: categories are `column=category`, words `column~word`, numbers of a time
-/// `column:number`.
+/// The column that a feature called `name` was made of: categories are `column=category`, words
+/// `column~word`, numbers of a time `column:number`.
 fn column_of<'a>(name: &'a str, fields: &HashSet<&str>) -> &'a str {
     if fields.contains(name) {
         return name;

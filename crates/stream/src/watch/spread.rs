@@ -9,7 +9,8 @@ use crate::mean::Mean;
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation, of the runs as a sample (divided by one less than their number); 0 for a single run.
+    /// The standard deviation, of the runs as a sample (divided by one less than their number); 0 for a
+    /// single run.
     pub sd: f64,
     /// The smallest.
     pub min: f64,

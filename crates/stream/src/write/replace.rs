@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// A file being written. What stands at its path stays whole until [`Replacement::finish`], and for good if that is
-/// never called.
+/// A file being written. What stands at its path stays whole until [`Replacement::finish`], and for good if
+/// that is never called.
 ///
-/// The bytes go to a hidden file in the same folder, which is synchronised and renamed at the end. A symbolic link is
-/// followed, permissions stay as they are. What is no regular file, such as a pipe or `/dev/stdout`, cannot be
-/// replaced and is written directly.
+/// The bytes go to a hidden file in the same folder, which is synchronised and renamed at the end. A symbolic
+/// link is followed, permissions stay as they are. What is no regular file, such as a pipe or `/dev/stdout`,
+/// cannot be replaced and is written directly.
 pub struct Replacement(Target);
 
 enum Target {

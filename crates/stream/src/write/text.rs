@@ -219,7 +219,8 @@ fn word(line: &mut String, what: &str, text: &str, special: &str) -> Made {
     Ok(())
 }
 
-/// A CSV cell, quoted where needed. The reader trims cells and evens line ends, so blanks around it do not fit.
+/// A CSV cell, quoted where needed. The reader trims cells and evens line ends, so blanks around it do not
+/// fit.
 fn cell(line: &mut String, what: &str, text: &str) -> Made {
     if text.is_empty() || text.trim() != text || text.contains(char::is_control) {
         return Err(format!("{what} {} is empty, has blanks around it or control characters", shown(text)));

@@ -1,7 +1,7 @@
 //! Writing rows in the formats that the readers read.
 //!
-//! A row is written whole or not at all: what a format has no place for is refused, never dropped. Numbers are written
-//! in the shortest way that reads back to the same bits.
+//! A row is written whole or not at all: what a format has no place for is refused, never dropped. Numbers
+//! are written in the shortest way that reads back to the same bits.
 
 use std::borrow::Cow;
 use std::io;

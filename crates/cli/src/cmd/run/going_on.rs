@@ -48,7 +48,8 @@ pub(super) fn check_going_on(plan: &RunPlan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Passes over the rows that `--skip` says. Returns whether the run goes on where the model's file was saved, and the file.
+/// Passes over the rows that `--skip` says. Returns whether the run goes on where the model's file was saved,
+/// and the file.
 pub(super) fn skip(
     plan: &RunPlan,
     archive: Option<Archive>,

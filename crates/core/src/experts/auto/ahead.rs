@@ -12,7 +12,8 @@ pub(super) struct Ahead {
     rows: Vec<f64>,
     /// The row to expect next.
     next: u64,
-    /// For every member, the first row of its portion and the one behind it: whole numbers, as reals to be saved as a list.
+    /// For every member, the first row of its portion and the one behind it: whole numbers, as reals to be
+    /// saved as a list.
     portions: Vec<f64>,
     /// A portion, in multiples of the unit.
     room: Vec<f64>,
@@ -47,7 +48,8 @@ impl Ahead {
         self.portions.resize(2 * members, 0.0);
     }
 
-    /// Takes in the rows from place `at` on, for which others stood in, and shows them to members that were shown those.
+    /// Takes in the rows from place `at` on, for which others stood in, and shows them to members that were
+    /// shown those.
     pub(super) fn rest(
         &mut self,
         at: usize,
@@ -83,7 +85,7 @@ impl Ahead {
         self.next += u64::from(!self.rows.is_empty());
     }
 
-    /// Nobody is prepared any more.
+    /// Nothing is prepared any more.
     pub(super) fn begin_anew(&mut self) {
         self.portions.fill(0.0);
     }

@@ -11,19 +11,19 @@ const RATIOS: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
 /// Ratios of families of products: they are many, and of a smaller scale.
 const PRODUCT_RATIOS: [f64; 3] = [0.1, 0.01, 0.001];
 
-/// Ratios and rates of families of the features that forget: where a stream drifts, they are the best, and elsewhere their
-/// weight is next to nothing.
+/// Ratios and rates of families of the features that forget: where a stream drifts, they are the best, and
+/// elsewhere their weight is next to nothing.
 const FORGETFUL: [(f64, f64); 2] = [(0.01, 0.004), (0.01, 0.016)];
 
 /// The same of their products.
 const FORGETFUL_PRODUCTS: [(f64, f64); 1] = [(0.0001, 0.016)];
 
-/// Ratios of families of waves, and the deviations of their kernels in multiples of the unit, of which most norms are a half or
-/// more: from neighbourhoods to trends.
+/// Ratios of families of waves, and the deviations of their kernels in multiples of the unit, of which most
+/// norms are a half or more: from neighbourhoods to trends.
 const WAVES_OF: [(f64, f64); 3] = [(0.01, 0.3), (0.3, 0.6), (0.001, 0.8)];
 
-/// Sparse rows of more features than this are words and categories: most pairs of features never meet, so that a matrix of all pairs
-/// costs far more time and memory than it gains over a diagonal one.
+/// Sparse rows of more features than this are words and categories: most pairs of features never meet, so
+/// that a matrix of all pairs costs far more time and memory than it gains over a diagonal one.
 const MOST_PAIRS_OF_SPARSE: usize = 1024;
 
 /// Counting pairs of labels takes $K^2$ numbers: not for more classes than this.
@@ -57,7 +57,8 @@ impl Description {
     }
 }
 
-/// All that take part where nothing is too expensive, in the order in which they are asked; diagonal ones come last.
+/// All that take part where nothing is too expensive, in the order in which they predict; diagonal ones come
+/// last.
 fn candidates(problem: &Problem) -> Vec<Description> {
     let mut all = vec![Description::Labels];
     if problem.classes <= MOST_PAIRED {
@@ -83,10 +84,10 @@ fn candidates(problem: &Problem) -> Vec<Description> {
 impl Lineup {
     /// Who takes part in `problem` within `limits`.
     ///
-    /// Counts always; trees, and the families over features, waves of them, their products, and classes and features, of which one
-    /// alone is within the budget. All of them together stay within [`TRIAL`] budgets (one for
-    /// many classes), and within the memory, or the last are
-    /// left out. Diagonal learners where no family is: as many as fit, and at least one, with as many cells as there is room for.
+    /// Counts always; trees, and the families over features, waves of them, their products, and classes and
+    /// features, of which one alone is within the budget. All of them together stay within [`TRIAL`] budgets
+    /// (one for many classes), and within the memory, or the last are left out. Diagonal learners where no
+    /// family is: as many as fit, and at least one, with as many cells as there is room for.
     pub(super) fn within(problem: &Problem, limits: Limits) -> Self {
         let trial = if problem.classes > MANY { 1.0 } else { TRIAL };
         let (mut work, mut numbers) = (0.0, 0usize);
@@ -111,7 +112,8 @@ impl Lineup {
         Self(members.into_iter().map(|member| Place { member, left: false }).collect())
     }
 
-    /// The names of the kinds of members that were left out of `problem` by [`Lineup::within`], and what was made smaller.
+    /// The names of the kinds of members that were left out of `problem` by [`Lineup::within`], and what was
+    /// made smaller.
     pub(super) fn left_out(&self, problem: &Problem) -> Vec<String> {
         let has = |name: &str| self.0.iter().any(|place| place.member.name() == name);
         let mut names: Vec<String> = Vec::new();
@@ -135,8 +137,8 @@ impl Lineup {
     }
 }
 
-/// As many diagonal learners as fit into `limits` and into `numbers` numbers: one at least, with fewer cells than features if
-/// need be.
+/// As many diagonal learners as fit into `limits` and into `numbers` numbers: one at least, with fewer cells
+/// than features if need be.
 pub(super) fn diagonals(problem: &Problem, limits: Limits, numbers: usize) -> Description {
     let (k, d) = (problem.classes, problem.features);
     let fits = |heads: &usize| {
@@ -175,8 +177,8 @@ mod tests {
         assert_eq!(words(10, 800, 8e5), "labels+pairs+shared@1+shared@0.1+shared@0.01+shared@0.001");
     }
 
-    /// Wherever families are too expensive, diagonal learners take part, and memory is kept whatever the problem: with
-    /// fewer of them, and at last with several features in one place.
+    /// Wherever families are too expensive, diagonal learners take part, and memory is kept whatever the
+    /// problem: with fewer of them, and at last with several features in one place.
     #[test]
     fn memory_is_kept() {
         let limits = Limits { work: 1e6, numbers: 1 << 27 };

@@ -6,10 +6,11 @@ use crate::state::{State, Tensor};
 
 use super::member::Member;
 
-/// Counts of classes, for each class of the label before if `ordered`, with one forecast for each rate of forgetting.
+/// Counts of classes, for each class of the label before if `ordered`, with one forecast for each rate of
+/// forgetting.
 ///
-/// A class that was counted $n_k$ times out of $n$ has probability $(n_k + 1/K)/(n + 1)$. After every round the counts that it
-/// falls under shrink by the factor $1 - \delta$ before it is counted.
+/// A class that was counted $n_k$ times out of $n$ has probability $(n_k + 1/K)/(n + 1)$. After every round
+/// the counts that it falls under shrink by the factor $1 - \delta$ before it is counted.
 #[derive(Clone, Debug)]
 pub(super) struct Context {
     classes: usize,
@@ -133,7 +134,8 @@ mod tests {
         at.members.iter().map(|head| head.probabilities.clone()).collect()
     }
 
-    /// K = 2: (n + ½)/(N + 1). Without forgetting the counts of 0, 0, 1 are 2 and 1; with ½ they are ½·½ + ½ = ¾ and 1.
+    /// K = 2: (n + ½)/(N + 1). Without forgetting the counts of 0, 0, 1 are 2 and 1; with ½ they are ½·½ + ½
+    /// = ¾ and 1.
     #[test]
     fn labels_by_hand() {
         let mut labels = Context::new(2, false, &[0.0, 0.5]);

@@ -23,9 +23,10 @@ impl Description {
         (problem.classes, features)
     }
 
-    /// What a round with a dense row costs, in multiply-adds of which a processor core does five in a nanosecond. Measured with
-    /// rows that were announced: a wide product does three of its own in the time of one such, and what is not a product at
-    /// all (exponentials, small systems, cache misses) is counted by its time.
+    /// What a round with a dense row costs, in multiply-adds of which a processor core does five in a
+    /// nanosecond. Measured with rows that were announced: a wide product does three of its own in the time
+    /// of one such, and what is not a product at all (exponentials, small systems, cache misses) is counted
+    /// by its time.
     pub(super) fn work(self, problem: &Problem) -> f64 {
         /// A constant.
         const CALLS: f64 = 15_000.0;

@@ -1,9 +1,10 @@
 //! FOLKLOREs with a diagonal matrix, which share their curvatures, in single precision.
 //!
-//! For every class $k$ and feature $j$ there is one sum of curvatures $h_{kj} = \sum_t \bar p_k(1 - \bar p_k)\ x_j^2$, taken at
-//! the members' mixture $\bar p$, and each member with ratio $\rho$ and curvature $\gamma$ has $A = \gamma(\rho + h)$ and a linear
-//! term $G$ of its own; the formulas are those of [`folklore_diag`](crate::full::folklore_diag). A row reads and writes the
-//! cells of its own features alone, which were allocated when these were first seen.
+//! For every class $k$ and feature $j$ there is one sum of curvatures $h_{kj} = \sum_t \bar p_k(1 - \bar
+//! p_k)\ x_j^2$, taken at the members' mixture $\bar p$, and each member with ratio $\rho$ and curvature
+//! $\gamma$ has $A = \gamma(\rho + h)$ and a linear term $G$ of its own; the formulas are those of
+//! [`folklore_diag`](crate::full::folklore_diag). A row reads and writes the cells of its own features alone,
+//! which were allocated when these were first seen.
 
 use crate::example::{Features, Target};
 use crate::kernel::cells::Cells;
@@ -82,7 +83,8 @@ impl Diagonals {
         self.steps = vec![0.0; self.classes * (1 + self.heads.len())];
     }
 
-    /// Writes $\sum_j x_j^2/(\rho + h)$ of every ratio and $\sum_j x_j G/(\rho + h)$ of every member to `sums`, class by class.
+    /// Writes $\sum_j x_j^2/(\rho + h)$ of every ratio and $\sum_j x_j G/(\rho + h)$ of every member to
+    /// `sums`, class by class.
     fn gather(&self, x: Features<'_>, sums: &mut [f64]) {
         let (k, heads, ratios) = (self.classes, &self.heads, &self.ratios);
         sums.fill(0.0);

@@ -9,8 +9,8 @@ use super::fourier::{Fourier, WAVES};
 pub(super) enum Expansion {
     /// Itself.
     Plain,
-    /// All features, and the products of every two of them but the first, which is the intercept. Rows of a norm beyond
-    /// [`LARGE`] are scaled back to it for their products.
+    /// All features, and the products of every two of them but the first, which is the intercept. Rows of a
+    /// norm beyond [`LARGE`] are scaled back to it for their products.
     Products,
     /// Waves, and behind them all features.
     Waves(Fourier),

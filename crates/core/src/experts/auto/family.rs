@@ -1,20 +1,21 @@
 //! FOLKLOREs that share one matrix (theory: mixtures 2.3).
 //!
-//! A FOLKLORE with regularization $\lambda$ and curvature $\gamma$ keeps $A = \lambda I + \gamma \sum S \otimes xx^\top$. If the
-//! curvatures $S$ are taken at the probabilities of the whole family instead of each one's own, members of one ratio
-//! $\rho = \lambda/\gamma$ have $A = \gamma H$ with the same
+//! A FOLKLORE with regularization $\lambda$ and curvature $\gamma$ keeps $A = \lambda I + \gamma \sum S
+//! \otimes xx^\top$. If the curvatures $S$ are taken at the probabilities of the whole family instead of each
+//! one's own, members of one ratio $\rho = \lambda/\gamma$ have $A = \gamma H$ with the same
 //!
 //! $$ H = \rho I + \sum_t S(\bar p_t) \otimes x_t x_t^\top, $$
 //!
-//! so that any number of them costs little more than one: each has a linear term $G$ and solves its own inner problem. Their
-//! surrogates touch the loss at their own scores, as in FOLKLORE. (They need not be lower bounds: a member is a forecaster
-//! without theorem. The mixture's is about its members as they are.)
+//! so that any number of them costs little more than one: each has a linear term $G$ and solves its own inner
+//! problem. Their surrogates touch the loss at their own scores, as in FOLKLORE. (They need not be lower
+//! bounds: a member is a forecaster without theorem. The mixture's is about its members as they are.)
 //!
-//! With `shared`, $S$ is replaced by $s\ \Pi$ of the same trace, $s = (1 - \lVert \bar p \rVert^2)/(K-1)$, and $H = I \otimes M$ with
-//! one matrix of $d \times d$ for all classes: $O(d^2 + Kd)$ a round instead of $O(K^3 d^2)$.
+//! With `shared`, $S$ is replaced by $s\ \Pi$ of the same trace, $s = (1 - \lVert \bar p \rVert^2)/(K-1)$,
+//! and $H = I \otimes M$ with one matrix of $d \times d$ for all classes: $O(d^2 + Kd)$ a round instead of
+//! $O(K^3 d^2)$.
 //!
-//! With `forgetting` $\delta$ all of $H - \rho I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds, at the cost of two inversions (theory:
-//! extensions 6.2).
+//! With `forgetting` $\delta$ all of $H - \rho I$ and $G$ shrink by $(1-\delta)^m$ after every $m$ rounds, at
+//! the cost of two inversions (theory: extensions 6.2).
 
 use crate::example::{Batch, Features, Target};
 use crate::kernel::basis::LogitBasis;
@@ -31,8 +32,8 @@ use crate::state::{State, Tensor};
 use super::expansion::Expansion;
 use super::member::Member;
 
-/// A surrogate touches the loss at logits within ± this: at its own $S$ a FOLKLORE's larger ones would not matter, at the
-/// family's they would take over after a huge row.
+/// A surrogate touches the loss at logits within ± this: at its own $S$ a FOLKLORE's larger ones would not
+/// matter, at the family's they would take over after a huge row.
 const LARGEST: f64 = 50.0;
 
 /// Rounds between two times of forgetting.
@@ -55,8 +56,8 @@ pub(super) struct Family {
     /// For the coordinates of matrices of all classes.
     reduced: FixedPoint,
     inner: FixedPoint,
-    /// $H^{-1}$ and $G$ of each member, in the coordinates of [`LogitBasis`]; or $M^{-1}$ and, class by class, the rows of
-    /// every member's $G$.
+    /// $H^{-1}$ and $G$ of each member, in the coordinates of [`LogitBasis`]; or $M^{-1}$ and, class by
+    /// class, the rows of every member's $G$.
     state: SecondOrder,
     rounds: u64,
     spare: Vec<f64>,
@@ -159,15 +160,17 @@ impl Family {
         len * wide
     }
 
-    /// Writes the expanded row and the state's by-products of it to the head of `scratch`, and returns where these come from.
+    /// Writes the expanded row and the state's by-products of it to the head of `scratch`, and returns where
+    /// these come from.
     fn project(&self, x: Features<'_>, scratch: &mut [f64]) -> Option<PreparedRow> {
         let (row, rest) = scratch.split_at_mut(self.room());
         let x = self.expansion.apply(x, row);
         self.state.project(x, rest).prepared
     }
 
-    /// The forecasts with one matrix of all classes. $\tilde A = N/(2\gamma)$, and $z = g - \tilde A \sigma(z)$ with
-    /// $g = -h/(2\gamma) + \mathrm{diag}(\tilde A)/2$, where $h = (I \otimes x)^\top H^{-1} G$; in all $K$ logits, of sum 0.
+    /// The forecasts with one matrix of all classes. $\tilde A = N/(2\gamma)$, and $z = g - \tilde A
+    /// \sigma(z)$ with $g = -h/(2\gamma) + \mathrm{diag}(\tilde A)/2$, where $h = (I \otimes x)^\top H^{-1}
+    /// G$; in all $K$ logits, of sum 0.
     fn forecast(&self, gram: &[f64], image: &[f64], rest: &mut [f64], heads: &mut [Prediction]) {
         let k = self.classes;
         let rest = &mut { rest };
@@ -234,7 +237,8 @@ impl Family {
         }
     }
 
-    /// Writes $M = C' L^{-\top}$ with $LL^\top = I + C'^\top N C'$ to `mix`, where $C'C'^\top = S$ in the reduced coordinates.
+    /// Writes $M = C' L^{-\top}$ with $LL^\top = I + C'^\top N C'$ to `mix`, where $C'C'^\top = S$ in the
+    /// reduced coordinates.
     fn mix(&self, p: &[f64], weight: f64, gram: &[f64], work: &mut [f64], mix: &mut [f64]) {
         let (k, q) = (self.classes, self.classes - 1);
         let work = &mut { work };

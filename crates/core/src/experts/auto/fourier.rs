@@ -5,9 +5,10 @@
 //! $$ e^{-\lVert x - y \rVert^2 / 2\sigma^2} = \mathbb{E}\ \cos w^\top(x - y)
 //!    = \mathbb{E}\ \bigl(\cos w^\top x \cos w^\top y + \sin w^\top x \sin w^\top y\bigr), $$
 //!
-//! so that a learner that is linear in the waves $\cos w_j^\top x$ and $\sin w_j^\top x$ of [`FREQUENCIES`] draws $w_j$ is one of the
-//! kernel, up to noise, at a cost that no number of rounds or features raises. (Ali Rahimi, Benjamin Recht, *Random Features for
-//! Large-Scale Kernel Machines*, NeurIPS 2007; `references.bib`: `rahimi2007random`.)
+//! so that a learner that is linear in the waves $\cos w_j^\top x$ and $\sin w_j^\top x$ of [`FREQUENCIES`]
+//! draws $w_j$ is one of the kernel, up to noise, at a cost that no number of rounds or features raises. (Ali
+//! Rahimi, Benjamin Recht, *Random Features for Large-Scale Kernel Machines*, NeurIPS 2007; `references.bib`:
+//! `rahimi2007random`.)
 
 use crate::example::Features;
 use crate::rng::Rng;
@@ -18,7 +19,8 @@ const FREQUENCIES: usize = 192;
 /// The number of waves.
 pub(super) const WAVES: usize = 2 * FREQUENCIES;
 
-/// Longer rows are scaled back to this norm, in multiples of the unit, which few exceed at all: waves of huge numbers are noise.
+/// Longer rows are scaled back to this norm, in multiples of the unit, which few exceed at all: waves of huge
+/// numbers are noise.
 const LARGE: f64 = 2.0;
 
 /// See the [module](self).
@@ -43,14 +45,14 @@ impl Fourier {
         features.saturating_mul(FREQUENCIES)
     }
 
-    /// Multiply-adds of a row, which is expanded when it is announced and when it comes; a sine and a cosine take as long as
-    /// seventy.
+    /// Multiply-adds of a row, which is expanded when it is announced and when it comes; a sine and a cosine
+    /// take as long as seventy.
     pub(super) fn work(features: usize) -> f64 {
         2.0 * FREQUENCIES as f64 * (features as f64 + 70.0)
     }
 
-    /// Draws frequencies for features behind those there are. What is drawn for a feature depends on its place and the deviation
-    /// alone, so that a model that is loaded draws what the saved one drew.
+    /// Draws frequencies for features behind those there are. What is drawn for a feature depends on its
+    /// place and the deviation alone, so that a model that is loaded draws what the saved one drew.
     pub(super) fn grow(&mut self, features: usize) {
         for feature in self.frequencies.len() / FREQUENCIES..features {
             let mut rng = Rng::new(self.deviation.to_bits(), feature as u64);

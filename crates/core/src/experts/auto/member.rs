@@ -9,20 +9,21 @@ use crate::state::{State, Tensor};
 
 /// A group of forecasters that share their work: one forecast of probabilities for each of its heads.
 pub(super) trait Member: State + Send + Sync {
-    /// Room for a prediction. The first of its members are the heads' forecasts; scores and probabilities of its own are
-    /// those of the heads' mixture, which the owner fills in.
+    /// Room for a prediction. The first of its members are the heads' forecasts; scores and probabilities of
+    /// its own are those of the heads' mixture, which the owner fills in.
     fn prediction(&self) -> Prediction;
 
     /// Writes the heads' forecasts: probabilities, and scores where its own `update` needs them.
     fn predict(&self, x: Features<'_>, out: &mut Prediction);
 
-    /// What forecasts of many rows can be made from together: as many numbers for each of `rows`, to be given to
-    /// [`Member::predict_foreseen`]; none where there is nothing to share.
+    /// What forecasts of many rows can be made from together: as many numbers for each of `rows`, to be given
+    /// to [`Member::predict_foreseen`]; none where there is nothing to share.
     fn foresee(&self, _rows: &dyn Batch) -> Vec<f64> {
         Vec::new()
     }
 
-    /// The same as [`Member::predict`], from the numbers that [`Member::foresee`] gave for the row; by-products are left out.
+    /// The same as [`Member::predict`], from the numbers that [`Member::foresee`] gave for the row;
+    /// by-products are left out.
     fn predict_foreseen(&self, x: Features<'_>, _foreseen: &[f64], out: &mut Prediction) {
         self.predict(x, out);
     }
@@ -47,8 +48,8 @@ pub(super) trait Member: State + Send + Sync {
     /// See [`OnlineLearner::grow`]: never to fewer. A member that cannot is replaced by a new one.
     fn grow(&mut self, classes: usize, features: usize) -> bool;
 
-    /// What it would be with the regularization `ratio`, as far as that follows from the same sums. `None` for
-    /// members without one, and where rounding leaves nothing.
+    /// What it would be with the regularization `ratio`, as far as that follows from the same sums. `None`
+    /// for members without one, and where rounding leaves nothing.
     fn neighbour(&self, _ratio: f64) -> Option<Box<dyn Member>> {
         None
     }

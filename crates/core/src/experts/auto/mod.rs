@@ -1,16 +1,16 @@
 //! # auto: a mixture that needs no tuning
 //!
-//! Second-order logistic learners over a grid of regularizations and curvatures, over features, their products and random waves
-//! of them; counts of labels for streams that repeat themselves; learners that combine all of these. Vovk's aggregation puts
-//! them together, so that the whole is never worse than the best of them by more than a few nats *in total*, and the leader
-//! may change.
+//! Second-order logistic learners over a grid of regularizations and curvatures, over features, their
+//! products and random waves of them; counts of labels for streams that repeat themselves; learners that
+//! combine all of these. Vovk's aggregation puts them together, so that the whole is never worse than the
+//! best of them by more than a few nats *in total*, and the leader may change.
 //!
 //! ## Reference
 //!
-//! Volodimir G. Vovk, *Aggregating Strategies*, COLT 1990: the aggregating algorithm for log loss. Mark Herbster, Manfred K. Warmuth,
-//! *Tracking the Best Expert*, Machine Learning 32, 1998: fixed share. `references.bib`: `vovk1990aggregating`,
-//! `herbster1998fixedshare`. The second-order members are FOLKLOREs, `agarwal2022folklore`; the waves are those of
-//! `rahimi2007random`.
+//! Volodimir G. Vovk, *Aggregating Strategies*, COLT 1990: the aggregating algorithm for log loss. Mark
+//! Herbster, Manfred K. Warmuth, *Tracking the Best Expert*, Machine Learning 32, 1998: fixed share.
+//! `references.bib`: `vovk1990aggregating`, `herbster1998fixedshare`. The second-order members are FOLKLOREs,
+//! `agarwal2022folklore`; the waves are those of `rahimi2007random`.
 //!
 //! ## Symbols
 //!
@@ -23,51 +23,59 @@
 //!
 //! $$ \bar p = \textstyle\sum_i w_i\ p^i, \qquad w_i \propto w_i\ p^i_y \quad \text{after the round} \tag{1} $$
 //!
-//! over all heads. Each *stack* is a small learner whose inputs are the members' log-probabilities beside $\ln \bar p$: it learns
-//! how far to trust each of them, and how to add up what they know of different things. Its forecast is $s^j$, and what is played is
+//! over all heads. Each *stack* is a small learner whose inputs are the members' log-probabilities beside
+//! $\ln \bar p$: it learns how far to trust each of them, and how to add up what they know of different
+//! things. Its forecast is $s^j$, and what is played is
 //!
 //! $$ p = v_0\ \bar p + \textstyle\sum_j v_j\ s^j, \qquad v \text{ as } w \text{ in (1)}. \tag{2} $$
 //!
-//! In nats, for $M$ members, $H$ heads of the best one and $N$ stacks, on every stream (theory: mixtures 2.1, 3.1),
+//! In nats, for $M$ members, $H$ heads of the best one and $N$ stacks, on every stream (theory: mixtures 2.1,
+//! 3.1),
 //!
 //! $$ L \le \min_i L^i + \ln M + \ln H + \ln(1 + N) + 3 \ln 2 \tag{3} $$
 //!
-//! with every head $i$ that was there from the start and stays, and the tracking bound of [`Mixture`] against sequences of them. The third
-//! $\ln 2$ is what is held back for members that join: the $j$-th of them has (3) from then on, with $2 \ln(j + 1)$ for
-//! $\ln M$ and the mixture's own loss until then.
+//! with every head $i$ that was there from the start and stays, and the tracking bound of [`Mixture`] against
+//! sequences of them. The third $\ln 2$ is what is held back for members that join: the $j$-th of them has
+//! (3) from then on, with $2 \ln(j + 1)$ for $\ln M$ and the mixture's own loss until then.
 //!
 //! ## Who takes part
 //!
-//! What the `budget` of time and the memory allow, and `members` shows, one word each: `labels` and `pairs` count classes, alone
-//! and after the class before; `full@r` and `shared@r` are five FOLKLOREs each around one matrix, with one block for every pair
-//! of classes or one for all; `products@r` is a `shared` one over the features and their pairwise products; `waves@r:s` is one
-//! over the features and the waves of a Gaussian kernel of deviation $s$ units; a second number, as in `shared@0.1:0.001`, is
-//! what a family forgets in a round; `diagonals@n` are $n$ FOLKLOREs with a diagonal matrix, in single precision, whose cells are
-//! allocated as features are seen (`diagonals@n:c` has at most $c$ cells, which features share by hashing), and `diagonal@r:g` is
-//! `folklore-diag`; `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)). What was
-//! left out is listed by [`OnlineLearner::left_out`]: nothing is refused for its size.
+//! What the `budget` of time and the memory allow, and `members` shows, one word each: `labels` and `pairs`
+//! count classes, alone and after the class before; `full@r` and `shared@r` are five FOLKLOREs each around
+//! one matrix, with one block for every pair of classes or one for all; `products@r` is a `shared` one over
+//! the features and their pairwise products; `waves@r:s` is one over the features and the waves of a Gaussian
+//! kernel of deviation $s$ units; a second number, as in `shared@0.1:0.001`, is what a family forgets in a
+//! round; `diagonals@n` are $n$ FOLKLOREs with a diagonal matrix, in single precision, whose cells are
+//! allocated as features are seen (`diagonals@n:c` has at most $c$ cells, which features share by hashing),
+//! and `diagonal@r:g` is `folklore-diag`; `trees` are thirty boosted trees with two heads
+//! ([`AdaBoostOlm`](crate::boosting::adaboost_olm)). What was left out is listed by
+//! [`OnlineLearner::left_out`]: nothing is refused for its size.
 //!
-//! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of two above the largest of
-//! the first eight norms. Until it is known, members begin anew whenever it grows. At rounds 32, 64, 128 and so on, a grid of
-//! $r$ whose edge is the best extends itself by a factor of ten: the new member goes on from the edge's matrix, with its own $r$
-//! in it, and from the edge's gradients. At the powers of two from 2048 to 8192 expensive members are dropped (a minus in
-//! `members`) until the rest is within the budget: those with the highest loss, the best of each kind last. A run begins with a
-//! trial of at most four budgets a round. When classes or features appear, members that would not have been chosen for what the
-//! problem has become are dropped before they grow, and where no family is left, `diagonals` join.
+//! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of
+//! two above the largest of the first eight norms. Until it is known, members begin anew whenever it grows.
+//! At rounds 32, 64, 128 and so on, a grid of $r$ whose edge is the best extends itself by a factor of ten:
+//! the new member goes on from the edge's matrix, with its own $r$ in it, and from the edge's gradients. At
+//! the powers of two from 2048 to 8192 expensive members are dropped (a minus in `members`) until the rest is
+//! within the budget: those with the highest loss, the best of each kind last. A run begins with a trial of
+//! at most four budgets a round. When classes or features appear, members that would not have been chosen for
+//! what the problem has become are dropped before they grow, and where no family is left, `diagonals` join.
 //!
 //! ## Deviations
 //!
-//! * The half of the prior that shares, and the half that does not, are one mixture: $\ln 2$ more than the better of both.
-//! * Heads of a family linearise at their own scores, but take their curvature at the family's mixture, which is why they can
-//!   share a matrix; `family.rs` has the formulas. (3) is about heads as they are; they have no theorem of their own.
-//! * Trees count a row once, whatever its importance weight, and a soft label as a class drawn from it. They cannot grow, and
-//!   begin anew where classes or features appear.
+//! * The half of the prior that shares, and the half that does not, are one mixture: $\ln 2$ more than the
+//!   better of both.
+//! * Heads of a family linearise at their own scores, but take their curvature at the family's mixture, which
+//!   is why they can share a matrix; `family.rs` has the formulas. (3) is about heads as they are; they have
+//!   no theorem of their own.
+//! * Trees count a row once, whatever its importance weight, and a soft label as a class drawn from it. They
+//!   cannot grow, and begin anew where classes or features appear.
 //! * An importance weight multiplies a round's losses; (3) holds for weights up to 1.
 //!
 //! ## Cost
 //!
-//! The sum of the members', at most what a processor core takes for `budget` million multiply-adds a round (a fifth of a
-//! nanosecond each) after round 8192, and the stacks' $O(K M^2)$ for $M$ members (up to 16 classes: $O(K\ (M + K)^2)$).
+//! The sum of the members', at most what a processor core takes for `budget` million multiply-adds a round (a
+//! fifth of a nanosecond each) after round 8192, and the stacks' $O(K M^2)$ for $M$ members (up to 16
+//! classes: $O(K\ (M + K)^2)$).
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Batch, Features, Target};
@@ -102,8 +110,8 @@ mod trees;
 mod unit;
 mod words;
 
-/// Millions of multiply-adds a round, where a stream is long or of unknown length. A smaller budget counts as this one: with less,
-/// no member worth its cost would be left.
+/// Millions of multiply-adds a round, where a stream is long or of unknown length. A smaller budget counts as
+/// this one: with less, no member worth its cost would be left.
 const LEAST: f64 = 0.8;
 
 /// Millions of multiply-adds that a stream may cost in all, however short: some seconds.
@@ -143,23 +151,25 @@ const FIRST_LOOK: u64 = 32;
 /// From this round on the members are within the budget.
 const SETTLED: u64 = 8192;
 
-/// What the stacks forget in a round, and their regularization: a stack that forgets comes back to the mixture anyway.
+/// What the stacks forget in a round, and their regularization: a stack that forgets comes back to the
+/// mixture anyway.
 const STACKS: [(f64, f64); 3] = [(0.0, 16.0), (1.0 / 1024.0, 1.0), (1.0 / 128.0, 1.0)];
 
 params! {
     /// Parameters of [`Auto`].
     pub struct AutoParams {
-        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides which members are active. Less than
-        /// 0.8 counts as that.
+        /// Millions of multiply-adds that a round may cost, > 0, five of them a nanosecond: decides which
+        /// members are active. Less than 0.8 counts as that.
         budget: f64 = "20000 / horizon, but at least 0.8 and at most 8",
-        /// MiB that the members may take, >= 1: decides which members are active. With less than the smallest set of members needs, that
-        /// one takes part.
+        /// MiB that the members may take, >= 1: decides which members are active. With less than the smallest
+        /// set of members needs, that one takes part.
         member_memory: u64 = "1024",
-        /// Which members are active, as in `labels+shared@0.1+products@0.001`; a minus stands before those that were dropped. `labels` and
-        /// `pairs` count labels, alone and after the label before; `trees` are boosted; `full`, `shared`, `products` and `waves` are linear
-        /// learners with one matrix: of classes and features, of features for all classes, of features and their products, and of
-        /// features and waves of them; `diagonals` are linear learners without a matrix, for many features. The number behind `@` is
-        /// the regularization, and for `diagonals` how many they are.
+        /// Which members are active, as in `labels+shared@0.1+products@0.001`; a minus stands before those
+        /// that were dropped. `labels` and `pairs` count labels, alone and after the label before; `trees`
+        /// are boosted; `full`, `shared`, `products` and `waves` are linear learners with one matrix: of
+        /// classes and features, of features for all classes, of features and their products, and of features
+        /// and waves of them; `diagonals` are linear learners without a matrix, for many features. The number
+        /// behind `@` is the regularization, and for `diagonals` how many they are.
         members: Lineup = "what the budget allows",
         /// What is revealed of a round: `full` for the label, `bandit` for what the played label earned.
         mode: Mode = "full",
@@ -195,7 +205,8 @@ impl std::fmt::Debug for Auto {
 }
 
 impl Auto {
-    /// The same with the members that it begins with: none joins or is dropped, so that the parameters say all of it.
+    /// The same with the members that it begins with: none joins or is dropped, so that the parameters say
+    /// all of it.
     pub(crate) fn fixed(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
         Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
     }
@@ -298,7 +309,8 @@ impl Predictor for Auto {
         &self.problem
     }
 
-    /// Its members: those of the words in order, empty for those that were dropped; the stacks; the members' mixture.
+    /// Its members: those of the words in order, empty for those that were dropped; the stacks; the members'
+    /// mixture.
     fn prediction(&self) -> Prediction {
         let mut members = self.roster.predictions();
         members.extend(self.stacks.iter().map(Stack::prediction));
@@ -389,8 +401,8 @@ impl OnlineLearner for Auto {
         self.roster.set_workers(workers);
     }
 
-    /// Members grow, except for trees, which begin anew, and for those that are too expensive for what the problem has become:
-    /// these are dropped, as they would not have been chosen for it.
+    /// Members grow, except for trees, which begin anew, and for those that are too expensive for what the
+    /// problem has become: these are dropped, as they would not have been chosen for it.
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let known = (self.problem.classes, self.problem.features);
         if classes < known.0 || features < known.1 || (classes, features) == known {

@@ -126,8 +126,8 @@ impl Roster {
             .collect()
     }
 
-    /// Writes the members' forecasts to `inputs`, and their mixture to `base`. What [`Roster::foresee`] gave for `count` rows, of
-    /// which this one is at the place `at`, is `foreseen`.
+    /// Writes the members' forecasts to `inputs`, and their mixture to `base`. What [`Roster::foresee`] gave
+    /// for `count` rows, of which this one is at the place `at`, is `foreseen`.
     pub(super) fn predict(
         &self,
         x: Features<'_>,
@@ -167,7 +167,8 @@ impl Roster {
 
     /// Learns the truth of a round in which `inputs` were predicted.
     ///
-    /// Members that joined since then are charged the loss of the mixture, `base`, and learn from a prediction of now.
+    /// Members that joined since then are charged the loss of the mixture, `base`, and learn from a
+    /// prediction made now.
     pub(super) fn update(
         &mut self,
         x: Features<'_>,
@@ -236,9 +237,9 @@ impl Roster {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Drops expensive members until the rest is within `limit`, with `budget` multiply-adds to come to: the worst so far first, but
-    /// the best of each kind after all others, since stacks gain most from members that know different things. The best of
-    /// all stays.
+    /// Drops expensive members until the rest is within `limit`, with `budget` multiply-adds to come to: the
+    /// worst so far first, but the best of each kind after all others, since stacks gain most from members
+    /// that know different things. The best of all stays.
     pub(super) fn retire(&mut self, limit: f64, budget: f64) {
         let shown: Vec<f64> = heads(&self.words).map(|heads| self.shown(heads)).collect();
         let mut staying: Vec<usize> =
@@ -262,8 +263,8 @@ impl Roster {
         }
     }
 
-    /// Where the edge of a grid of regularizations is the best, adds a member beyond it, if all of them stay within `limits`.
-    /// Returns how many were added.
+    /// Where the edge of a grid of regularizations is the best, adds a member beyond it, if all of them stay
+    /// within `limits`. Returns how many were added.
     pub(super) fn extend(&mut self, limits: Limits) -> usize {
         let mut count = 0;
         for kind in ["shared", "products", "full"] {
@@ -325,8 +326,8 @@ impl Roster {
         self.ahead.rest(at, coming, self.problem.features, &mut self.members, self.unit.scale());
     }
 
-    /// Members grow; trees begin anew. With `limits`, who has become too expensive for them is dropped before it grows, and
-    /// diagonal learners join if no family is left: returns whether they did.
+    /// Members grow; trees begin anew. With `limits`, who has become too expensive for them is dropped before
+    /// it grows, and diagonal learners join if no family is left: returns whether they did.
     pub(super) fn grow(&mut self, classes: usize, features: usize, limits: Option<(Limits, f64)>) -> bool {
         self.problem = Problem { classes, features, ..self.problem.clone() };
         if let Some((limits, budget)) = limits {
@@ -343,8 +344,8 @@ impl Roster {
         limits.is_some_and(|(limits, _)| self.join_diagonals(limits))
     }
 
-    /// Drops who would not have been chosen for the problem as it is now, with `budget` multiply-adds for each and those of
-    /// `limits` for all. Counts and diagonal learners stay: they are never too expensive.
+    /// Drops who would not have been chosen for the problem as it is now, with `budget` multiply-adds for
+    /// each and those of `limits` for all. Counts and diagonal learners stay: they are never too expensive.
     fn shrink(&mut self, limits: Limits, budget: f64) {
         for (at, word) in self.words.clone().into_iter().enumerate() {
             let counts = matches!(word, Description::Labels | Description::Pairs);

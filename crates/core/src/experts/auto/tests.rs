@@ -11,8 +11,8 @@ fn auto(classes: usize, features: usize, values: &[(&str, &str)]) -> Auto {
     Auto::new(params, Problem::new(classes, features).with_radius(1.0), 0).expect("valid parameters")
 }
 
-/// Plays `rounds` rounds in which class and row are what `round` makes of a generator; the total losses of what was played, of
-/// every head, and of every stack.
+/// Plays `rounds` rounds in which class and row are what `round` makes of a generator; the total losses of
+/// what was played, of every head, and of every stack.
 fn losses(
     auto: &mut Auto,
     rounds: usize,
@@ -94,8 +94,8 @@ fn products_and_repetitions_are_found() {
     assert!(total < 0.36 * 1500.0, "{total}");
 }
 
-/// A grid that is a thousand times too high extends itself, and then loses hardly more than one that is right; saved and loaded
-/// it goes on as before, and feedback that was late for the joining counts.
+/// A grid that is a thousand times too high extends itself, and then loses hardly more than one that is
+/// right; saved and loaded it goes on as before, and feedback that was late for the joining counts.
 #[test]
 fn the_grid_extends_itself() {
     let mut right = auto(3, 4, &[("members", "labels+shared@0.1+shared@0.01+full@0.1+full@0.01")]);
@@ -120,7 +120,7 @@ fn the_grid_extends_itself() {
     assert_eq!(plays(&mut *loaded, 100), plays(&mut wrong, 100));
 }
 
-/// Nobody has to say how large rows are.
+/// How large rows are need not be given.
 #[test]
 fn units_make_no_difference() {
     let scaled = |scale: f64| {
@@ -140,7 +140,8 @@ fn units_make_no_difference() {
     }
 }
 
-/// With two dear members and a budget for one, the better one stays; saved and loaded, it goes on as before.
+/// With two expensive members and a budget for one, the better one stays; saved and loaded, it goes on as
+/// before.
 #[test]
 fn the_budget_is_kept_and_survives_saving() {
     let members = "labels+shared@100000+full@0.01";

@@ -1,7 +1,8 @@
 //! Boosted trees as a member: what no function of products says, thresholds say.
 //!
-//! One chain of [`AdaBoostOlm`], two heads: the prefixes' forecasts mixed by their log losses, and the share of the copies that
-//! name each class. A soft label teaches a class that is drawn from it, and a weighted row counts once: trees keep rows.
+//! One chain of [`AdaBoostOlm`], two heads: the prefixes' forecasts mixed by their log losses, and the share
+//! of the copies that name each class. A soft label teaches a class that is drawn from it, and a weighted row
+//! counts once: trees keep rows.
 
 use crate::algorithm::Algorithm as _;
 use crate::boosting::adaboost_olm::{AdaBoostOlm, AdaBoostOlmParams, Answer, BoosterParams};
@@ -53,8 +54,8 @@ impl Trees {
         (2 * problem.features as u64).clamp(16, MOST_TRIES)
     }
 
-    /// Multiply-adds that take as long as a round: for forecasts and costs, and for the cache lines of the rows that splits are
-    /// tried on.
+    /// Multiply-adds that take as long as a round: for forecasts and costs, and for the cache lines of the
+    /// rows that splits are tried on.
     pub(super) fn work(problem: &Problem) -> f64 {
         let (k, d) = (problem.classes as f64, problem.features as f64);
         let touched = (d + k).min(8.0 * Self::tries(problem) as f64);

@@ -1,8 +1,9 @@
-//! The unit of the data, measured: members see rows in multiples of it, so that the size of rows need not be given (theory:
-//! mixtures 3.2).
+//! The unit of the data, measured: members see rows in multiples of it, so that the size of rows need not be
+//! given (theory: mixtures 3.2).
 //!
-//! It is the power of two at or above the largest norm among the first [`ROWS`] rows that are not zero. While it grows, members
-//! learn the rows so far again; from then on it stays, and a row that is larger is simply large.
+//! It is the power of two at or above the largest norm among the first [`ROWS`] rows that are not zero. While
+//! it grows, members learn the rows so far again; from then on it stays, and a row that is larger is simply
+//! large.
 
 use crate::example::{Features, Target, Truth};
 use crate::state::Tensor;
@@ -28,8 +29,8 @@ impl Unit {
         Self { classes, features, value: 1.0, measured: 0, seen }
     }
 
-    /// What rows are multiplied with: 0 as long as nothing was measured, since numbers of any size could be too large to be
-    /// computed with.
+    /// What rows are multiplied with: 0 as long as nothing was measured, since numbers of any size could be
+    /// too large to be computed with.
     pub(super) fn scale(&self) -> f64 {
         if self.measured == 0 { 0.0 } else { 1.0 / self.value }
     }
@@ -52,7 +53,8 @@ impl Unit {
         self.features + self.classes + 1
     }
 
-    /// Takes note of a row and its truth. Returns whether the unit has grown: then all rows are to be learnt again.
+    /// Takes note of a row and its truth. Returns whether the unit has grown: then all rows are to be learnt
+    /// again.
     pub(super) fn measure(&mut self, x: Features<'_>, y: Target<'_>) -> bool {
         let norm = x.norm_squared().sqrt();
         if self.measured >= ROWS as u64 || norm == 0.0 {

@@ -15,14 +15,15 @@ use super::fourier::Fourier;
 use super::member::{Learner, Member};
 use super::trees::Trees;
 
-/// Curvatures $\gamma$ of a family's heads. A valid surrogate has at most ½; theory's falls as the comparator grows.
+/// Curvatures $\gamma$ of a family's heads. A valid surrogate has at most ½; theory's falls as the comparator
+/// grows.
 const CURVATURES: [f64; 5] = [0.5, 0.2, 0.08, 0.03, 0.01];
 
 /// Rates at which counts of labels are forgotten.
 const FORGETTING: [f64; 3] = [0.0, 1.0 / 256.0, 1.0 / 32.0];
 
-/// What a member is. `ratio` is $\lambda/\gamma$ in multiples of the squared unit; `forgetting` is $\delta$, the part that a
-/// family forgets in a round.
+/// What a member is. `ratio` is $\lambda/\gamma$ in multiples of the squared unit; `forgetting` is $\delta$,
+/// the part that a family forgets in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Description {
     /// How often each class came.

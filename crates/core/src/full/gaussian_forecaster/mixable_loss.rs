@@ -23,8 +23,8 @@ pub trait MixableLoss: Clone + Send + Sync {
     /// $\alpha$.
     fn mixability(&self) -> f64;
 
-    /// $\beta$: for every $z$ and every comparator's $a$,
-    /// $\ell(a) \ge \ell(z) + \langle \nabla\ell(z), a - z \rangle + \tfrac\beta2 (a-z)^\top \nabla^2\ell(z)\ (a-z)$.
+    /// $\beta$: for every $z$ and every comparator's $a$, $\ell(a) \ge \ell(z) + \langle \nabla\ell(z), a - z
+    /// \rangle + \tfrac\beta2 (a-z)^\top \nabla^2\ell(z)\ (a-z)$.
     fn curvature(&self) -> f64;
 
     /// $\ell_y(z)$.
@@ -62,7 +62,8 @@ pub trait MixableLoss: Clone + Send + Sync {
         false
     }
 
-    /// Whatever learning depends on besides the parameters, for [`State::tensors`](crate::state::State::tensors).
+    /// Whatever learning depends on besides the parameters, for
+    /// [`State::tensors`](crate::state::State::tensors).
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         Vec::new()
     }

@@ -1,5 +1,5 @@
-//! A tree as one list of numbers: how many nodes and which class comes first, then for every node in order its leaf that was split,
-//! the class that came, and the numbers of its learner's tensors.
+//! A tree as one list of numbers: how many nodes and which class comes first, then for every node in order
+//! its leaf that was split, the class that came, and the numbers of its learner's tensors.
 
 use crate::state::{Slot, Tensor};
 
@@ -9,7 +9,8 @@ use super::LabelTree;
 const HARMLESS: usize = 1 << 16;
 
 impl LabelTree {
-    /// The tree and its nodes' learners. The list has all that was placed, in order, so that it can be grown again.
+    /// The tree and its nodes' learners. The list has all that was placed, in order, so that it can be grown
+    /// again.
     pub(super) fn packed(&mut self) -> Vec<f64> {
         let mut list = Vec::new();
         if self.known == 0 {
@@ -30,8 +31,8 @@ impl LabelTree {
         self.places.iter().position(Option::is_some).unwrap_or(0) as u32
     }
 
-    /// For every node in order the class whose leaf it split, which is the leftmost below it, and the class that came, the leftmost on
-    /// its right.
+    /// For every node in order the class whose leaf it split, which is the leftmost below it, and the class
+    /// that came, the leftmost on its right.
     fn splits(&self) -> Vec<(u32, u32)> {
         let leftmost = |mut child: super::Child| loop {
             match child {

@@ -12,7 +12,8 @@ const PREFIX: &str = "node.";
 /// Numbers that all nodes together may take for matrices by default: 128 MiB.
 const MATRICES: usize = 1 << 24;
 
-/// Where a node's learner is not chosen and matrices do not fit: its settings that learn faster than its own defaults.
+/// Where a node's learner is not chosen and matrices do not fit: its settings that learn faster than its own
+/// defaults.
 const DIAGONAL: [(&str, f64); 2] = [("curvature", 0.5), ("regularization", 0.005)];
 
 /// Parameters of [`LabelTree`](super::LabelTree).

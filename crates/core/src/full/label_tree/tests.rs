@@ -26,8 +26,8 @@ fn rows(count: usize, classes: usize) -> Vec<(Vec<f64>, usize)> {
         .collect()
 }
 
-/// K = 3. Round 1: 1/3 each. After class 2: q = (1 + ½)/2 = ¾, so 1/4 for class 2 and 3/8 for each of the others. After class 0: one
-/// node, fresh but for that round, and q = (2 + ½)/3.
+/// K = 3. Round 1: 1/3 each. After class 2: q = (1 + ½)/2 = ¾, so 1/4 for class 2 and 3/8 for each of the
+/// others. After class 0: one node, fresh but for that round, and q = (2 + ½)/3.
 #[test]
 fn first_rounds_by_hand() {
     let mut tree = tree(3, 1, &[]);
@@ -53,8 +53,8 @@ fn first_rounds_by_hand() {
     assert_close(at.probabilities[0], (1.0 - q) * own.probabilities[1], 1e-15, "right");
 }
 
-/// A tree of plain nodes, each looked up by the path to it, with its own AIOLI; and the first rounds of twelve classes that come up
-/// one after the other.
+/// A tree of plain nodes, each looked up by the path to it, with its own AIOLI; and the first rounds of
+/// twelve classes that come up one after the other.
 #[test]
 fn it_follows_a_naive_tree() {
     use std::collections::BTreeMap;
@@ -122,7 +122,8 @@ fn it_follows_a_naive_tree() {
     assert!(tree.known >= 8, "{} classes came up", tree.known);
 }
 
-/// What best-first search finds is what sorting all probabilities finds, before and after all classes came up.
+/// What best-first search finds is what sorting all probabilities finds, before and after all classes came
+/// up.
 #[test]
 fn the_best_labels_are_those_of_all() {
     for classes in [2, 9, 12] {
@@ -190,9 +191,9 @@ fn a_saved_tree_goes_on_to_the_bit() {
     assert!(tree.unpack(&list).is_some());
 }
 
-/// Eight classes in as many cells of three signs, a third of the rows with a class at random, so that the best weights are within
-/// the ball: the tree's loss less that of nodes with the best weights is within the certificate, and the certificate within the
-/// closed form.
+/// Eight classes in as many cells of three signs, a third of the rows with a class at random, so that the
+/// best weights are within the ball: the tree's loss less that of nodes with the best weights is within the
+/// certificate, and the certificate within the closed form.
 #[test]
 fn the_regret_is_within_the_certificate() {
     let mut tree = tree(8, 4, &[("node.norm", 8.0)]);
@@ -211,7 +212,8 @@ fn the_regret_is_within_the_certificate() {
     let bound = tree.guarantee().and_then(|guarantee| guarantee.regret_bound()).expect("a theorem");
     let bound = bound.expect("a bound");
     assert!(certificate <= bound, "{certificate} {bound}");
-    // Comparators: in each node the weights in the ball that lose least on its rounds, by plain gradient steps.
+    // Comparators: in each node the weights in the ball that lose least on its rounds, by plain gradient
+    // steps.
     let sides = |class: usize| {
         let mut walk = tree.places[class].expect("all came up");
         let mut path = Vec::new();
@@ -249,7 +251,8 @@ fn the_regret_is_within_the_certificate() {
         }
         best += loss(&theta);
     }
-    // The nodes learn the splits of classes' first rounds too, so that rounds above count a few more than those of the path.
+    // The nodes learn the splits of classes' first rounds too, so that rounds above count a few more than
+    // those of the path.
     let regret = loss - best;
     assert!(regret <= certificate, "{regret} {certificate}");
     assert!(regret > 0.02 * certificate, "the certificate is not vacuous: {regret} {certificate}");

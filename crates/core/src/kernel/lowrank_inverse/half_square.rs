@@ -12,7 +12,8 @@ const PANEL_ROWS: usize = 128;
 /// Rows of a product that are one piece of work, where the matrix is large.
 const TILE_ROWS: usize = 512;
 
-/// Pieces of a downdate, where the matrix is large: a few for every thread of an ordinary machine, so that none waits long.
+/// Pieces of a downdate, where the matrix is large: a few for every thread of an ordinary machine, so that
+/// none waits long.
 const DOWNDATE_PIECES: usize = 16;
 
 /// A symmetric matrix of side $n = qd$, stored as a full column-major square.

@@ -1,4 +1,5 @@
-//! Dashes that distinguish lines: whole patterns in the legend, and in PNGs patterns that run on from point to point.
+//! Dashes that distinguish lines: whole patterns in the legend, and in PNGs patterns that run on from point
+//! to point.
 
 use kuva::render::render::{Primitive, Scene};
 
@@ -34,8 +35,8 @@ pub(super) fn show_patterns(mut scene: Scene) -> Scene {
     scene
 }
 
-/// Cuts dashed lines into their dashes: the crate's PNGs begin the pattern again at each point, so that lines of many points
-/// look solid.
+/// Cuts dashed lines into their dashes: the crate's PNGs begin the pattern again at each point, so that lines
+/// of many points look solid.
 pub(super) fn cut(mut scene: Scene) -> Scene {
     let whole = std::mem::take(&mut scene.elements);
     for element in whole {
@@ -62,7 +63,8 @@ pub(super) fn cut(mut scene: Scene) -> Scene {
     scene
 }
 
-/// The dashes of the line through `points`; `pattern` has the lengths of dashes and gaps in turn, all above 0.
+/// The dashes of the line through `points`; `pattern` has the lengths of dashes and gaps in turn, all above
+/// 0.
 fn dashes(points: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
     if pattern.is_empty() || pattern.iter().any(|length| length.is_nan() || *length <= 0.0) {
         return vec![points.to_vec()];

@@ -12,7 +12,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis that shows all `values`, from 0 if it is even and that is not far away, with about `count` ticks.
+    /// An axis that shows all `values`, from 0 if it is even and that is not far away, with about `count`
+    /// ticks.
     pub(super) fn fit(scale: Scale, values: impl Iterator<Item = f64>, count: usize) -> Self {
         let (low, high) = values
             .filter(|value| scale.shows(*value))

@@ -38,7 +38,8 @@ impl Confusion {
         self.counts.get(&(truth, played)).copied().unwrap_or(0)
     }
 
-    /// For each class that came up or was played, the commonest first: its name, rounds, precision and recall.
+    /// For each class that came up or was played, the commonest first: its name, rounds, precision and
+    /// recall.
     pub(super) fn by_class(&self, labels: &[String]) -> Vec<Vec<String>> {
         let mut classes = BTreeMap::<u32, (u64, u64, u64)>::new();
         for ((truth, played), count) in &self.counts {

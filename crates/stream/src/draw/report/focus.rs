@@ -7,7 +7,8 @@ const BEGINNING: f64 = 0.05;
 /// The chart is cut if it is more than so many times as high there as later.
 const RATIO: f64 = 2.0;
 
-/// The chart, which begins at 0, as high as its curves are after the beginning, and whether that leaves something out.
+/// The chart, which begins at 0, as high as its curves are after the beginning, and whether that leaves
+/// something out.
 pub fn focus(mut chart: Chart) -> (Chart, bool) {
     let last = chart.lines.iter().flat_map(|line| &line.points).map(|(x, _)| *x).fold(0.0, f64::max);
     let highest = |from: f64| {

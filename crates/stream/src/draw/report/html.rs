@@ -116,7 +116,8 @@ impl Document {
     }
 }
 
-/// Text inside HTML. Four replacements are no reason for a crate; none of those that the project keeps offers them.
+/// Text inside HTML. Four replacements are no reason for a crate; none of those that the project keeps offers
+/// them.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -49,7 +49,7 @@ pub struct Page<'a> {
 /// More lines cannot be distinguished without colours.
 const MOST_MEMBERS: usize = 6;
 
-/// What nobody has to learn anything for, in charts and numbers.
+/// What forecasts lose that look at no feature, in charts and numbers.
 const TRIVIAL: &str = "trivial bound";
 
 /// So many classes have a reliability curve, beside the diagonal.

@@ -1,4 +1,5 @@
-//! A chart as SVG inside a page: colours come from the page's style sheet, and lines are named where they end.
+//! A chart as SVG inside a page: colours come from the page's style sheet, and lines are named where they
+//! end.
 
 use std::fmt::Write;
 

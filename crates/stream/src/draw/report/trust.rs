@@ -1,4 +1,5 @@
-//! Whether the learner's confidence can be trusted: calibration, and the error among the rounds it is surest of.
+//! Whether the learner's confidence can be trusted: calibration, and the error among the rounds it is surest
+//! of.
 
 use noregret::example::Target;
 use noregret::prediction::Prediction;

@@ -7,9 +7,9 @@ use csv::ByteRecord;
 use super::layout::{is_missing, is_number};
 use crate::read::error::{ReadErrorKind, shown};
 
-/// Whether the first row names the columns. It has no number, and there is a word in it above a column of numbers; or all of its
-/// cells differ, none but the first (where row names stand) is empty, and there are numbers below, or none of its cells comes
-/// again in its column.
+/// Whether the first row names the columns. It has no number, and there is a word in it above a column of
+/// numbers; or all of its cells differ, none but the first (where row names stand) is empty, and there are
+/// numbers below, or none of its cells comes again in its column.
 pub(crate) fn has_header(rows: &[ByteRecord]) -> bool {
     let (first, rest) = (&rows[0], &rows[1..]);
     if first.iter().any(is_number) {
@@ -43,8 +43,8 @@ pub(crate) struct Names {
     pub(crate) repeated: Vec<usize>,
 }
 
-/// Column names: the header's, or the numbers from 1. An empty name becomes the number, and one that an earlier column has
-/// already gets a number behind it: `a`, `a.2`.
+/// Column names: the header's, or the numbers from 1. An empty name becomes the number, and one that an
+/// earlier column has already gets a number behind it: `a`, `a.2`.
 pub(crate) fn names(first: &ByteRecord, header: bool) -> Result<Names, ReadErrorKind> {
     let mut given = Vec::with_capacity(first.len());
     for cell in first {

@@ -75,7 +75,8 @@ pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
     builder
 }
 
-/// Decides the layout, with what a colleague would say about the first rows; or says in a sentence why it cannot.
+/// Decides the layout, with what a colleague would say about the first rows; or says in a sentence why it
+/// cannot.
 pub(crate) fn infer(
     peek: &Peek<'_>,
     options: &ReadOptions,
@@ -138,8 +139,8 @@ pub(crate) fn infer(
     Ok((CsvSchema { delimiter: char::from(delimiter), header, fields, numbers, header_rows }, notes))
 }
 
-/// Whether the row below the header is a second one, of units for instance: no cell of it is a number, though some columns hold
-/// nothing else below it.
+/// Whether the row below the header is a second one, of units for instance: no cell of it is a number, though
+/// some columns hold nothing else below it.
 fn second_header(rows: &[ByteRecord]) -> bool {
     let Some((second, rest)) = rows.get(1).zip(rows.get(2..)).filter(|(_, rest)| rest.len() > 2) else {
         return false;
@@ -163,9 +164,9 @@ pub(crate) fn checked_delimiter(delimiter: char) -> Result<u8, String> {
     Err(format!("cannot have the delimiter {shown}; it is one ASCII character, no quote and no line end"))
 }
 
-/// Of the delimiters that split all rows into the same number of cells, at least two, the one that finds the most rows
-/// (a wrong one can read a quote as the begin of a long cell), and of these the first; without any, the one that splits
-/// the first row into the most cells.
+/// Of the delimiters that split all rows into the same number of cells, at least two, the one that finds the
+/// most rows (a wrong one can read a quote as the begin of a long cell), and of these the first; without any,
+/// the one that splits the first row into the most cells.
 pub(crate) fn detect_delimiter(peek: &Peek<'_>) -> Option<u8> {
     let width = |rows: &[ByteRecord]| rows.first().map_or(0, ByteRecord::len);
     let candidates = DELIMITERS.map(|delimiter| (delimiter, records(peek, delimiter, 50)));
@@ -209,8 +210,8 @@ pub(crate) fn label_by_name(names: &[String]) -> Option<usize> {
     LABEL_NAMES.iter().find_map(|label| names.iter().position(|name| name.eq_ignore_ascii_case(label)))
 }
 
-/// Whether a trimmed cell of a numeric column says that there is no number: empty, `NA`, `N/A`, `NaN`, `null`, `None` in
-/// any case, or `?`.
+/// Whether a trimmed cell of a numeric column says that there is no number: empty, `NA`, `N/A`, `NaN`,
+/// `null`, `None` in any case, or `?`.
 pub(crate) fn is_missing(cell: &[u8]) -> bool {
     // A digit, sign or point begins almost every cell.
     match cell.first() {

@@ -144,7 +144,8 @@ fn tables_of_text_are_read_as_they_were() {
     assert!(notes.iter().any(|note| note.contains("no column \"at\"")), "{notes:?}");
 }
 
-/// Where the roles are given, a table is read as it was before roles were found: every text a category, and no cell missing.
+/// Where the roles are given, a table is read as it was before roles were found: every text a category, and
+/// no cell missing.
 #[test]
 fn given_roles_are_kept() {
     let row = |t: u32| format!("{t},2026-02-{:02},the box number {t},{}.5,{}\n", 1 + t % 28, t * t, t % 3);

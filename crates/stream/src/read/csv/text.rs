@@ -8,8 +8,8 @@ use crate::read::source::Source;
 
 /// A [`Source`] whose line ends are all `\n`, and whose last line has one.
 ///
-/// The csv crate counts lines by `\n`, which under `\r\n` it sees only with the next record. With plain line ends, a
-/// record begins `1 + newlines inside it` lines before the line at which the parser stands after it.
+/// The csv crate counts lines by `\n`, which under `\r\n` it sees only with the next record. With plain line
+/// ends, a record begins `1 + newlines inside it` lines before the line at which the parser stands after it.
 pub(crate) struct CsvText {
     pub(crate) source: Source,
     /// A carriage return is held back until the next byte shows whether it belongs to a line end.

@@ -122,8 +122,8 @@ impl Leaf {
         })
     }
 
-    /// The next cell of the current row: its position in a list, and where its value is unless it is missing. `first`:
-    /// the row's first cell.
+    /// The next cell of the current row: its position in a list, and where its value is unless it is missing.
+    /// `first`: the row's first cell.
     pub(super) fn cell(&mut self, first: bool) -> Option<Option<usize>> {
         if !first && self.repetitions.get(self.level).is_none_or(|level| *level == 0) {
             return None;

@@ -57,8 +57,8 @@ fn strip(cell: &[u8]) -> &[u8] {
     cell
 }
 
-/// The first style, of those that are tried, in which most cells are numbers, and how many are; plain numbers are in each of
-/// them what they are.
+/// The first style, of those that are tried, in which most cells are numbers, and how many are; plain numbers
+/// are in each of them what they are.
 pub(crate) fn detect<'a>(
     cells: impl Iterator<Item = &'a [u8]> + Clone,
     comma_first: bool,

@@ -1,7 +1,7 @@
 //! Tables as people have them: what each column holds, and the features that its cells become.
 //!
-//! [`roles`] decides what columns hold, by their first rows; `text`, `time` and `amount` read one kind of cell each. What was
-//! decided is saved with a model, so that the rows of tomorrow are read as today's were.
+//! [`roles`] decides what columns hold, by their first rows; `text`, `time` and `amount` read one kind of
+//! cell each. What was decided is saved with a model, so that the rows of tomorrow are read as today's were.
 
 mod amount;
 mod roles;
@@ -18,7 +18,8 @@ use crate::read::row::Row;
 /// What stands behind a column's name where its cell is missing.
 pub(crate) const MISSING: &str = "=missing";
 
-/// The features that a column of numbers, times or text becomes. Labels, weights and categories are not its concern.
+/// The features that a column of numbers, times or text becomes. Labels, weights and categories are not its
+/// concern.
 pub(crate) enum Cells {
     /// A number, and the feature that says that it is missing, where there is one.
     Number { style: Option<Style>, value: Option<u32>, missing: Option<u32> },
@@ -31,8 +32,8 @@ pub(crate) enum Cells {
 }
 
 impl Cells {
-    /// Writes a cell that is a number or a time, or is missing, to a row. False if there is something else in it, which then counts as
-    /// missing.
+    /// Writes a cell that is a number or a time, or is missing, to a row. False if there is something else in
+    /// it, which then counts as missing.
     pub(crate) fn push(&mut self, name: &str, cell: &str, columns: &mut ColumnMap, row: &mut Row) -> bool {
         match self {
             Cells::Number { style, value, missing } => match amount::parse(cell.as_bytes(), *style) {
@@ -104,8 +105,8 @@ pub(crate) fn numbers_of(field: &CsvField) -> Vec<String> {
     }
 }
 
-/// Gives the fields of a table their features: numbers come first, and after them, if `says_missing`, those that say where they are
-/// missing.
+/// Gives the fields of a table their features: numbers come first, and after them, if `says_missing`, those
+/// that say where they are missing.
 pub(crate) fn cells(fields: &[CsvField], says_missing: bool, columns: &mut ColumnMap) -> Vec<Cells> {
     let numbers: Vec<String> = fields.iter().flat_map(numbers_of).collect();
     let values: Vec<Option<u32>> = numbers.iter().map(|name| columns.by_name(name)).collect();

@@ -1,4 +1,5 @@
-//! What the columns of a table hold, decided from their first rows, and what a colleague would say on seeing them.
+//! What the columns of a table hold, decided from their first rows, and what a colleague would say on seeing
+//! them.
 
 use std::collections::{HashMap, HashSet};
 

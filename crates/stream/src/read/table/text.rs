@@ -5,8 +5,9 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::read::columns::{ColumnMap, Columns, hash_name};
 use crate::read::row::Row;
 
-/// Words fall into $2^{12}$ buckets, pairs of them, which are many and tell less, into $2^{11}$ of their own: enough that the words
-/// which tell something seldom meet, and few enough that a model of a dozen classes takes some megabytes.
+/// Words fall into $2^{12}$ buckets, pairs of them, which are many and tell less, into $2^{11}$ of their own:
+/// enough that the words which tell something seldom meet, and few enough that a model of a dozen classes
+/// takes some megabytes.
 const WORD_BITS: u32 = 12;
 const PAIR_BITS: u32 = 11;
 
@@ -16,8 +17,9 @@ const MOST_WORDS: usize = 4096;
 /// What a pair counts beside a word: both words of it are there already.
 const PAIR: f64 = 0.5;
 
-/// The norm of a cell of text. A cell of thirty words says more than a number or a category, whose norm is about 1: ten thousand
-/// generated tickets are learnt by `auto` with an error of 0.138 at norm 1, 0.116 at 2, 0.108 at 3 and 0.110 at 4.
+/// The norm of a cell of text. A cell of thirty words says more than a number or a category, whose norm is
+/// about 1: ten thousand generated tickets are learnt by `auto` with an error of 0.138 at norm 1, 0.116 at 2,
+/// 0.108 at 3 and 0.110 at 4.
 const NORM: f64 = 3.0;
 
 /// Stands between a column's name and a word. No word contains it.
@@ -28,9 +30,9 @@ const NONE: u32 = u32::MAX;
 
 /// The words of one column of a table.
 ///
-/// A word, and a pair of neighbouring words, falls into the bucket of its hash; a bucket becomes a feature when it is first met and
-/// is called by the word that it was met with, as `text~refund`. The names tell which buckets there are, so that nothing else
-/// has to be saved.
+/// A word, and a pair of neighbouring words, falls into the bucket of its hash; a bucket becomes a feature
+/// when it is first met and is called by the word that it was met with, as `text~refund`. The names tell
+/// which buckets there are, so that nothing else has to be saved.
 pub(crate) struct Words {
     prefix: String,
     /// The feature of each bucket.
@@ -61,8 +63,8 @@ impl Words {
         self.features.iter_mut().filter(|feature| **feature >= count).for_each(|feature| *feature = NONE);
     }
 
-    /// Adds the words of a cell to a row: logarithms of their counts, together of norm [`NORM`], so that long texts and short
-    /// ones weigh the same.
+    /// Adds the words of a cell to a row: logarithms of their counts, together of norm [`NORM`], so that long
+    /// texts and short ones weigh the same.
     pub(crate) fn push(&mut self, cell: &str, columns: &mut ColumnMap, row: &mut Row) {
         self.cut(cell);
         self.met.clear();

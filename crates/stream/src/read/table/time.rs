@@ -11,7 +11,8 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// A moment, in the time of whoever wrote it: offsets from universal time are read over, since people act by their own clock.
+/// A moment, in the time of whoever wrote it: offsets from universal time are read over, since people act by
+/// their own clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Moment {
     /// Days since 1 January 2000, and the part of the day.
@@ -68,8 +69,8 @@ pub(crate) fn parse(cell: &str, style: Style) -> Option<Moment> {
 
 /// The style in which most cells are times, and how many are.
 pub(crate) fn detect<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> (Style, usize) {
-    // A day beyond the twelfth tells days from months; where none comes up, days are taken to stand first after dots, months after
-    // slashes, as most who use them write.
+    // A day beyond the twelfth tells days from months; where none comes up, days are taken to stand first
+    // after dots, months after slashes, as most who use them write.
     let slashes = cells.clone().next().is_some_and(|cell| cell.contains('/'));
     let styles = match slashes {
         true => [Style::Iso, Style::MonthFirst, Style::DayFirst, Style::Words],
@@ -149,7 +150,8 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(of_years + of_months + day - 1 - 730_119)
 }
 
-/// The part of a day that a time of day is: `10:31`, `10:31:07.5`, `10:31 pm`, with an offset or without. Nothing is midnight.
+/// The part of a day that a time of day is: `10:31`, `10:31:07.5`, `10:31 pm`, with an offset or without.
+/// Nothing is midnight.
 fn clock(text: &str) -> Option<f64> {
     let text = text.trim_start_matches([' ', ',', 'T', 't']);
     if text.is_empty() {

@@ -121,7 +121,8 @@ fn alone(at: usize, rows: usize, policy: BadRows, limit: Option<u64>) -> (Diary,
     (diary, score.expect("readable rows"), examples)
 }
 
-/// With threads to spare, one for all, and fewer than runs; over many batches, and with bad rows that are bad for some.
+/// With threads to spare, one for all, and fewer than runs; over many batches, and with bad rows that are bad
+/// for some.
 #[test]
 fn every_run_is_what_it_would_be_alone() {
     const ROWS: usize = 5000;
@@ -161,7 +162,8 @@ fn a_row_that_one_learner_refuses_ends_all_and_names_it() {
     }
 }
 
-/// Of several that fail, the first in the order of rows is named, and no error is lost to a later one of the data.
+/// Of several that fail, the first in the order of rows is named, and no error is lost to a later one of the
+/// data.
 #[test]
 fn the_earliest_error_wins() {
     for threads in [1, 2, 8] {

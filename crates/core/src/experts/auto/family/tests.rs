@@ -5,7 +5,8 @@ use crate::problem::Problem;
 use crate::registry::find;
 use crate::testing::{assert_close, unit_rows};
 
-/// Plays rounds of a family on its own: the mixture is that of equal weights. Returns all heads' probabilities.
+/// Plays rounds of a family on its own: the mixture is that of equal weights. Returns all heads'
+/// probabilities.
 fn played(family: &mut Family, rows: &[Vec<f64>], keep: bool) -> Vec<Vec<f64>> {
     let (mut at, mut kept, k) = (family.prediction(), family.prediction(), family.classes);
     let mut all = Vec::new();
@@ -32,7 +33,8 @@ fn assert_same(got: &[Vec<f64>], want: &[Vec<f64>]) {
     }
 }
 
-/// Alone, a head takes its curvature at its own forecast: it is FOLKLORE. So it is with one matrix for both of two classes.
+/// Alone, a head takes its curvature at its own forecast: it is FOLKLORE. So it is with one matrix for both
+/// of two classes.
 #[test]
 fn a_family_of_one_is_folklore() {
     for (classes, shared) in [(4, false), (2, false), (2, true)] {
@@ -74,7 +76,8 @@ fn products_are_features() {
     }
 }
 
-/// A family over waves grows with its rows, and is what it would have been with features of zero from the start.
+/// A family over waves grows with its rows, and is what it would have been with features of zero from the
+/// start.
 #[test]
 fn waves_grow_behind_what_there_is() {
     let rows = unit_rows(7, 40, 4);
@@ -101,8 +104,8 @@ fn kept_predictions_teach_as_much() {
     }
 }
 
-/// A matrix and gradients that shrink are those of rows and slopes that count less: after 64 rounds and their forgetting, the
-/// next forecast is that of a family in which every round weighed as much.
+/// A matrix and gradients that shrink are those of rows and slopes that count less: after 64 rounds and their
+/// forgetting, the next forecast is that of a family in which every round weighed as much.
 #[test]
 fn forgetting_is_weighing_less() {
     let rows = unit_rows(6, 65, 3);

@@ -1,7 +1,7 @@
 //! A stack of second order over all weights and biases together: a small FOLKLORE (theory: mixtures 2.2).
 //!
-//! The columns of $\Phi$ are those of the members, and behind them $K$ unit vectors for the biases. The formulas are those of
-//! FOLKLORE with $\Phi$ in place of $I \otimes x^\top$ and the offset $z_0$:
+//! The columns of $\Phi$ are those of the members, and behind them $K$ unit vectors for the biases. The
+//! formulas are those of FOLKLORE with $\Phi$ in place of $I \otimes x^\top$ and the offset $z_0$:
 //!
 //! $$ z = z_0 + g - \tilde A \sigma(z), \quad \tilde A = \tfrac12 \Phi A^{-1} \Phi^\top, \quad
 //!    g = -\tfrac12 \Phi A^{-1} G + \tfrac12 \mathrm{diag}(\tilde A), $$
@@ -209,7 +209,8 @@ impl Joint {
         separate.with(&solution[..m], precision, &solution[m..])
     }
 
-    /// Makes room for more classes, and for more members behind those that there are: nothing is known of what is new.
+    /// Makes room for more classes, and for more members behind those that there are: nothing is known of
+    /// what is new.
     pub(super) fn grow(&mut self, classes: usize, inputs: usize) {
         let mut grown = Self::new(classes, inputs, self.forgetting, self.ratio);
         let (w, grown_w) = (self.width(), grown.width());

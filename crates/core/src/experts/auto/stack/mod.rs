@@ -1,11 +1,13 @@
 //! Stacking: how far to trust each member, learnt.
 //!
-//! A stack's logits are those of the members' mixture, $z_0 = \ln \bar p$, plus $\Phi w + b$: a column of $\Phi$ for each
-//! member is $\ln p^i - \ln \bar p$, what that member would add, and one is $z_0$ itself (a temperature); $b$ is a bias for
-//! each class. $w = 0, b = 0$ is the mixture, to which both are regularised; $w = e_i$ is member $i$; two members that know
-//! different things, as of the row and of the label before, add up as in naive Bayes.
+//! A stack's logits are those of the members' mixture, $z_0 = \ln \bar p$, plus $\Phi w + b$: a column of
+//! $\Phi$ for each member is $\ln p^i - \ln \bar p$, what that member would add, and one is $z_0$ itself (a
+//! temperature); $b$ is a bias for each class. $w = 0, b = 0$ is the mixture, to which both are regularised;
+//! $w = e_i$ is member $i$; two members that know different things, as of the row and of the label before,
+//! add up as in naive Bayes.
 //!
-//! Few classes afford [`Joint`], second order over all weights and biases at once; for more there is [`Separate`].
+//! Few classes afford [`Joint`], second order over all weights and biases at once; for more there is
+//! [`Separate`].
 
 mod joint;
 mod separate;
@@ -34,7 +36,8 @@ pub(super) enum Stack {
 }
 
 impl Stack {
-    /// For `inputs` members, with regularization $\lambda/\gamma$ = `ratio`, which forgets the part `forgetting` in a round.
+    /// For `inputs` members, with regularization $\lambda/\gamma$ = `ratio`, which forgets the part
+    /// `forgetting` in a round.
     pub(super) fn new(classes: usize, inputs: usize, forgetting: f64, ratio: f64) -> Self {
         if classes <= FEW {
             Self::Joint(Joint::new(classes, inputs, forgetting, ratio))
@@ -66,7 +69,8 @@ impl Stack {
         }
     }
 
-    /// Makes room for more classes, and for more members behind those that there are: nothing is known of what is new.
+    /// Makes room for more classes, and for more members behind those that there are: nothing is known of
+    /// what is new.
     pub(super) fn grow(&mut self, classes: usize, inputs: usize) {
         if let Self::Joint(stack) = self
             && classes > FEW
@@ -124,8 +128,8 @@ mod tests {
         [joint, Stack::Separate(Separate::new(4, 2, forgetting, 1.0))]
     }
 
-    /// Four classes, two members of which each knows one of two bits, and says so too timidly: ¾ where it is always right.
-    /// Returns the stack's mean loss over the last of 2,000 rounds, and its forecasts.
+    /// Four classes, two members of which each knows one of two bits, and says so too timidly: ¾ where it is
+    /// always right. Returns the stack's mean loss over the last of 2,000 rounds, and its forecasts.
     fn bits(stack: &mut Stack, kept: bool) -> (f64, Vec<f64>) {
         let mut rng = Rng::new(8, 0);
         let (mut at, mut base) = (stack.prediction(), Prediction::sized(4, 0));

@@ -1,12 +1,13 @@
-//! A stack whose cost is linear in the classes: one weight a member and one bias a class, with their second orders apart.
+//! A stack whose cost is linear in the classes: one weight a member and one bias a class, with their second
+//! orders apart.
 //!
 //! Weights and biases take online Newton steps, each with the curvatures of its own kind alone:
 //!
 //! $$ P \mathrel{+}= \Phi^\top S(p)\ \Phi, \quad w \mathrel{-}= 2 P^{-1} \Phi^\top (p - y), \qquad
 //!    Q_k \mathrel{+}= p_k(1 - p_k), \quad b_k \mathrel{-}= (p_k - y_k)/Q_k, $$
 //!
-//! from $P = \rho I$ and $Q = \rho$. With $M$ members a round costs $O(K M^2)$ additions in long vectors and a system of side $M + 1$,
-//! where a joint second order costs $O(K(M + K)^2)$.
+//! from $P = \rho I$ and $Q = \rho$. With $M$ members a round costs $O(K M^2)$ additions in long vectors and
+//! a system of side $M + 1$, where a joint second order costs $O(K(M + K)^2)$.
 //!
 //! With `forgetting` $\delta$, $P - \rho I$ and $Q - \rho$ shrink by $(1-\delta)^m$ after every $m$ rounds.
 
