@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use noregret::model::Archive;
 use noregret::param::{ParamError, positive};
 use noregret::registry;
-use noregret_stream::Format;
+use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::evaluate::reward_model::reward_learner;
-use noregret_stream::evaluate::{EvaluateOptions, Evaluation, LoggedArrays, MakeLearner, Policy, evaluate};
+use noregret_stream::evaluate::{
+    Compared, EvaluateOptions, Evaluation, LoggedArrays, MakeLearner, Policy, compare,
+};
 use noregret_stream::save::Frozen;
+use noregret_stream::{Columns, Format};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 
@@ -30,14 +33,15 @@ pub(crate) enum PyPolicy<'py> {
     Name(String),
 }
 
-/// Evaluates a policy on a log; without one, what the log gives as `evaluation`.
+/// Evaluates policies on a log, `None` being what the log gives as `evaluation`: JSON of the evaluations, and of the
+/// differences to the first policy with a verdict each.
 #[pyfunction]
-#[pyo3(signature = (log, policy, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting))]
+#[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub(crate) fn evaluate_log(
     py: Python<'_>,
     log: PathBuf,
-    policy: Option<PyPolicy<'_>>,
+    policies: Vec<Option<PyPolicy<'_>>>,
     greedy: bool,
     clip: Option<f64>,
     confidence: f64,
@@ -46,23 +50,29 @@ pub(crate) fn evaluate_log(
     format: Option<&str>,
     on_bad_row: &str,
     most_waiting: usize,
+    columns: [Option<String>; 3],
 ) -> PyResult<String> {
-    let model = match &policy {
-        Some(PyPolicy::Bandit(bandit)) => Some(bandit.get().archive(py)?),
-        Some(PyPolicy::Learner(learner)) => Some(learner.get().archive(py)?),
-        _ => None,
-    };
-    let name = match &policy {
-        Some(PyPolicy::Name(name)) => Some(name.as_str()),
-        _ => None,
-    };
-    let reading = Reading { log, format, on_bad_row, most_waiting, missing_is_wrong };
-    let evaluation = py.detach(|| -> Done<Evaluation> {
-        let policy = policy_of(name, model.as_ref(), greedy)?;
+    let mut named = Vec::with_capacity(policies.len());
+    for policy in policies {
+        named.push(match policy {
+            Some(PyPolicy::Bandit(bandit)) => (None, Some(bandit.get().archive(py)?)),
+            Some(PyPolicy::Learner(learner)) => (None, Some(learner.get().archive(py)?)),
+            Some(PyPolicy::Name(name)) => (Some(name), None),
+            None => (None, None),
+        });
+    }
+    let reading = Reading { log, format, on_bad_row, most_waiting, missing_is_wrong, columns };
+    let compared = py.detach(|| -> Done<Compared> {
+        let policies: Done<Vec<Policy>> =
+            (named.iter()).map(|(name, model)| policy_of(name.as_deref(), model.as_ref(), greedy)).collect();
         let options = reading.options(checked(clip, confidence)?)?;
-        of_log(&reading, policy, reward_learner, &options)
+        of_log(&reading, policies?, reward_learner, &options)
     })?;
-    Ok(json(&evaluation))
+    let mut value = serde_json::to_value(&compared).expect("plain numbers");
+    for (at, difference) in compared.differences.iter().enumerate() {
+        value["differences"][at]["verdict"] = difference.verdict(confidence).into();
+    }
+    Ok(value.to_string())
 }
 
 /// How a log is read.
@@ -72,6 +82,8 @@ struct Reading<'a> {
     on_bad_row: &'a str,
     most_waiting: usize,
     missing_is_wrong: bool,
+    /// What another program's log calls label, probability and reward.
+    columns: [Option<String>; 3],
 }
 
 impl Reading<'_> {
@@ -106,22 +118,31 @@ fn policy_of(name: Option<&str>, model: Option<&Archive>, greedy: bool) -> Done<
 
 fn of_log(
     reading: &Reading<'_>,
-    mut policy: Policy,
+    mut policies: Vec<Policy>,
     named: Option<&str>,
     options: &EvaluateOptions,
-) -> Done<Evaluation> {
+) -> Done<Compared> {
     let path = text_of(&reading.log)?;
     let format = reading.format.map(str::parse::<Format>).transpose();
     let format = format.map_err(|what| Failure::Value(format!("format: {what}")))?;
-    let columns = match &policy {
-        Policy::Model { model, .. } => Some(model.schema.columns.clone()),
-        _ => None,
+    let csv = format.or_else(|| Format::from_file_name(path)) == Some(Format::Csv);
+    let keys = (csv || reading.columns.iter().any(Option::is_some)).then(|| {
+        let ours = Keys::default();
+        let [decision, probability, reward] = reading.columns.clone();
+        Keys {
+            decision: decision.unwrap_or(ours.decision),
+            probability: probability.unwrap_or(ours.probability),
+            reward: reward.unwrap_or(ours.reward),
+        }
+    });
+    let open = |columns: Option<&Columns>| match &keys {
+        None => Logged::open(path, format, columns),
+        Some(keys) => Logged::open_foreign(path, format, keys, columns),
     };
-    let open = || Logged::open(path, format, columns.as_ref());
     let entry = named.filter(|name| *name != "none").map(registry::find).transpose()?;
     let make: MakeLearner<'_> = &|problem| reward_learner(entry, problem);
     let make = (named != Some("none")).then_some(make);
-    evaluate(&open, &mut policy, make, options).map_err(|error| Failure::of_evaluation(path, error))
+    compare(&open, &mut policies, make, options).map_err(|(_, error)| Failure::of_evaluation(path, error))
 }
 
 /// Evaluates a policy on logged rounds.

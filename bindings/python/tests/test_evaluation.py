@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, needs_the_command_line, noregret, stream
 
-from noregret import Bandit, Learner, evaluate, evaluate_arrays
+from noregret import Bandit, Learner, compare_policies, evaluate, evaluate_arrays
 
 OBP = ROOT / "testdata" / "off_policy"
 
@@ -163,3 +163,24 @@ def test_bad_wishes_are_refused(log, tmp_path):
         evaluate(path, Learner("vaw", features=3))
     with pytest.raises(TypeError):
         evaluate(path, 3)
+
+
+def test_several_policies_and_a_foreign_log(tmp_path):
+    rng = np.random.default_rng(1)
+    lines = ["hour,chosen,prob,click"]
+    for _ in range(4000):
+        hour, chosen = rng.integers(0, 24), rng.integers(0, 2)
+        good = (hour < 12) == (chosen == 0)
+        lines.append(f"{hour},{'ab'[chosen]},0.5,{int(rng.random() < (0.8 if good else 0.2))}")
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines) + "\n")
+    columns = {"decision": "chosen", "probability": "prob", "reward": "click"}
+    found = compare_policies(path, {"a": "constant:a", "b": "constant:b", "chance": "uniform"}, **columns)
+    assert list(found.evaluations) == ["a", "b", "chance"] and list(found.differences) == ["b", "chance"]
+    alone = evaluate(path, "constant:b", **columns)
+    assert found.evaluations["b"] == alone and alone.rounds == 4000
+    difference = found.differences["b"]
+    assert difference.normal[0] < 0.1 and abs(difference.value) < 0.1 and difference.rounds == 4000
+    assert difference.verdict.startswith(("the log cannot say", "better by", "worse by")) and "b: " in repr(found)
+    with pytest.raises(ValueError, match="there are no policies"):
+        compare_policies(path, {})

@@ -120,6 +120,21 @@ def test_scaling_is_online(scale, intercept):
     np.testing.assert_allclose(by_hand.run(rows, y, probabilities=True).probabilities, run.probabilities, atol=1e-9)
 
 
+def test_the_most_probable_labels():
+    x, y = stream(100, 3, 4)
+    learner = Learner("folklore", features=3, labels=["a", "b", "c", "d"])
+    learner.run(x, np.array(["a", "b", "c", "d"])[y])
+    labels, p = learner.predict_top(x, 2)
+    whole = learner.predict_proba(x)
+    assert labels.shape == p.shape == (100, 2)
+    np.testing.assert_array_equal(p, -np.sort(-whole, axis=1)[:, :2])
+    np.testing.assert_array_equal(labels[:, 0], learner.predict(x))
+    one, _ = learner.predict_top(x[0], 9)
+    assert sorted(one) == ["a", "b", "c", "d"]
+    with pytest.raises(ValueError, match="k = 0"):
+        learner.predict_top(x, 0)
+
+
 def test_weights_and_soft_labels():
     x, y = stream(50, 4, 3)
     soft, hard, twice = (Learner("ogd", features=4, classes=3, radius=1.0) for _ in range(3))

@@ -23,8 +23,17 @@ pub(crate) struct Columns {
     pub(crate) truth: bool,
     /// An object a line instead of cells.
     pub(crate) json: bool,
-    /// In an object, the probabilities of all classes.
-    pub(crate) probabilities: bool,
+    /// In an object, the probabilities of classes.
+    pub(crate) probabilities: Option<Shown>,
+}
+
+/// Which probabilities are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shown {
+    /// Those of all classes, in their order.
+    All,
+    /// The largest ones, so many, the largest first; among equals the first.
+    Best(usize),
 }
 
 /// What is forecast for a row.
@@ -72,11 +81,17 @@ impl Columns {
             if self.truth && !truth.is_empty() {
                 object.insert("truth".to_owned(), truth.into());
             }
-            if self.probabilities && !value {
-                let all = (0..row.prediction.probabilities.len()).map(|class| {
-                    (labels.name(class.into()).into_owned(), row.prediction.probabilities[class].into())
-                });
-                object.insert("probabilities".to_owned(), Value::Object(all.collect()));
+            if let Some(shown) = self.probabilities.filter(|_| !value) {
+                let probabilities = &row.prediction.probabilities;
+                let mut classes: Vec<usize> = (0..probabilities.len()).collect();
+                if let Shown::Best(count) = shown {
+                    classes.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
+                    classes.truncate(count);
+                }
+                let pairs = classes
+                    .into_iter()
+                    .map(|class| (labels.name(class.into()).into_owned(), probabilities[class].into()));
+                object.insert("probabilities".to_owned(), Value::Object(pairs.collect()));
             }
             return Value::Object(object).to_string();
         }

@@ -223,6 +223,8 @@ pub(crate) struct RunPlan {
     pub(crate) log: Option<PathBuf>,
     /// Where the predictions go.
     pub(crate) predictions: Option<PathBuf>,
+    /// How many probabilities they have, if any.
+    pub(crate) top_k: Option<usize>,
     /// Where the model goes.
     pub(crate) save: Option<PathBuf>,
     /// When it is saved on the way.
@@ -332,6 +334,7 @@ impl RunPlan {
             },
             log: args.log.clone(),
             predictions: args.predictions.clone(),
+            top_k: args.top_k,
             save: args.save.clone(),
             checkpoint: args.checkpoint,
             skip: args.skip,

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ._bandit import Bandit, Decision, DecisionLog
 from ._core import __version__, catalogue
-from ._evaluation import Estimate, Evaluation, evaluate, evaluate_arrays
+from ._evaluation import (
+    Comparison,
+    Difference,
+    Estimate,
+    Evaluation,
+    compare_policies,
+    evaluate,
+    evaluate_arrays,
+)
 from ._explain import Explanation
 from ._learner import Learner
 from ._run import Run
@@ -19,8 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bandit",
+    "Comparison",
     "Decision",
     "DecisionLog",
+    "Difference",
     "Estimate",
     "Evaluation",
     "Explanation",
@@ -29,6 +39,7 @@ __all__ = [
     "__version__",
     "bandits",
     "catalogue",
+    "compare_policies",
     "evaluate",
     "evaluate_arrays",
     "learners",

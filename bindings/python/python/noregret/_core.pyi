@@ -1,7 +1,7 @@
 """The compiled part of noregret; its face is the package around it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from ._arrays import Floats, Ints, Rows
@@ -40,7 +40,7 @@ def catalogue() -> list[dict[str, Any]]: ...
 def main(args: list[str]) -> int: ...
 def evaluate_log(
     log: str | os.PathLike[str],
-    policy: Bandit | Learner | str | None,
+    policies: Sequence[Bandit | Learner | str | None],
     *,
     greedy: bool,
     clip: float | None,
@@ -50,6 +50,7 @@ def evaluate_log(
     format: str | None,
     on_bad_row: str,
     most_waiting: int,
+    columns: Sequence[str | None],
 ) -> str: ...
 def evaluate_arrays(
     labels: Ints,

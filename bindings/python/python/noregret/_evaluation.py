@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -92,6 +93,36 @@ class Evaluation:
         return _core.page("What the policy would have earned", f"{self.rounds} rounds", json.dumps(parts), "{}", True)
 
 
+class Difference(NamedTuple):
+    """How much more a policy would have earned than another one, estimated on the same rounds."""
+
+    estimator: str
+    """`dr` where rewards were estimated, else `ips`."""
+    rounds: int
+    """Rounds to which both policies apply."""
+    value: float
+    """The mean difference of reward; positive: more than the first policy."""
+    standard_error: float
+    """Of the value."""
+    normal: tuple[float, float]
+    """The interval by the central limit."""
+    verdict: str
+    """What the log says, in words: better, worse, or not to be told."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several policies on one log."""
+
+    evaluations: dict[str, Evaluation]
+    """What each would have earned."""
+    differences: dict[str, Difference]
+    """Of each but the first policy, how much more than the first."""
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(f'{name}: {one.verdict}' for name, one in self.differences.items())})"
+
+
 def evaluate(
     log: str | os.PathLike[str],
     policy: Bandit | Learner | str | None = None,
@@ -104,6 +135,9 @@ def evaluate(
     format: str | None = None,
     on_bad_row: str | int = "fail",
     most_waiting: int = 1_000_000,
+    decision: str | None = None,
+    probability: str | None = None,
+    reward: str | None = None,
 ) -> Evaluation:
     """What `policy` would have earned on the decisions of a log: `noregret evaluate`, number for number.
 
@@ -132,6 +166,9 @@ def evaluate(
         `fail`, `skip`, or how many lines that are no decisions are passed over.
     most_waiting
         Decisions that may wait for feedback at one time; beyond that the oldest count as never answered.
+    decision, probability, reward
+        What another program's log, CSV or a JSON object a line, calls the label that was played, its probability and what it
+        earned. None: `label`, `probability` and `reward`.
 
     Raises
     ------
@@ -154,12 +191,87 @@ def evaluate(
     >>> abs(found.estimates["dr"].value - 0.5) < 0.05, found.warnings
     (True, [])
     """
+    found = _of_log(
+        log, [policy], greedy=greedy, clip=clip, confidence=confidence, missing=missing, reward_learner=reward_learner,
+        format=format, on_bad_row=on_bad_row, most_waiting=most_waiting, columns=(decision, probability, reward),
+    )
+    return _evaluation(found["evaluations"][0])
+
+
+def compare_policies(
+    log: str | os.PathLike[str],
+    policies: Mapping[str, Bandit | Learner | str | None],
+    *,
+    greedy: bool = False,
+    clip: float | None = None,
+    confidence: float = 0.95,
+    missing: str = "skip",
+    reward_learner: str | None = None,
+    format: str | None = None,
+    on_bad_row: str | int = "fail",
+    most_waiting: int = 1_000_000,
+    decision: str | None = None,
+    probability: str | None = None,
+    reward: str | None = None,
+) -> Comparison:
+    """What several policies would have earned on the decisions of a log: `noregret evaluate` with several of them.
+
+    Parameters
+    ----------
+    policies
+        The policies by the names that they are to have, each as in `evaluate`; all are compared with the first.
+
+    The other parameters and what is raised are those of `evaluate`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import noregret
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.ndjson"
+    >>> bandit = noregret.Bandit("banditron", features=1, classes=2, exploration=0.5)
+    >>> with bandit.log(path):
+    ...     for at in range(2000):
+    ...         decision = bandit.decide([at % 2 - 0.5])
+    ...         bandit.feedback(decision.id, decision.label == at % 2)
+    >>> found = noregret.compare_policies(path, {"first": "constant:0", "as it was": "logged"})
+    >>> found.differences["as it was"].verdict[:9], found.evaluations["first"].rounds
+    ('better by', 2000)
+    """
+    if not policies:
+        raise ValueError("there are no policies; one is needed at least")
+    found = _of_log(
+        log, list(policies.values()), greedy=greedy, clip=clip, confidence=confidence, missing=missing,
+        reward_learner=reward_learner, format=format, on_bad_row=on_bad_row, most_waiting=most_waiting,
+        columns=(decision, probability, reward),
+    )
+    names = list(policies)
+    differences = {
+        name: Difference(one["estimator"], one["rounds"], one["value"], one["standard_error"], tuple(one["normal"]), one["verdict"])
+        for name, one in zip(names[1:], found["differences"], strict=True)
+    }
+    return Comparison(dict(zip(names, map(_evaluation, found["evaluations"]), strict=True)), differences)
+
+
+def _of_log(
+    log: str | os.PathLike[str],
+    policies: Sequence[Bandit | Learner | str | None],
+    *,
+    greedy: bool,
+    clip: float | None,
+    confidence: float,
+    missing: str,
+    reward_learner: str | None,
+    format: str | None,
+    on_bad_row: str | int,
+    most_waiting: int,
+    columns: tuple[str | None, str | None, str | None],
+) -> Any:
     if missing not in ("skip", "wrong"):
         raise ValueError(f"missing = {missing}: must be skip or wrong")
-    return _evaluation(
+    return json.loads(
         _core.evaluate_log(
             log,
-            policy._core if isinstance(policy, Bandit | Learner) else policy,
+            [policy._core if isinstance(policy, Bandit | Learner) else policy for policy in policies],
             greedy=greedy,
             clip=clip,
             confidence=confidence,
@@ -168,6 +280,7 @@ def evaluate(
             format=format,
             on_bad_row=str(on_bad_row),
             most_waiting=most_waiting,
+            columns=columns,
         )
     )
 
@@ -218,7 +331,7 @@ def evaluate_arrays(
     """
     p = _array(probabilities, "probabilities", (1, 2))
     return _evaluation(
-        _core.evaluate_arrays(
+        json.loads(_core.evaluate_arrays(
             _labels(labels),
             _array(rewards, "rewards", (1,)),
             p,
@@ -226,7 +339,7 @@ def evaluate_arrays(
             None if estimates is None else _array(estimates, "estimates", (2,)),
             clip,
             confidence,
-        )
+        ))
     )
 
 
@@ -249,8 +362,7 @@ def _labels(labels: Any) -> Any:
     return array.astype(np.int64)
 
 
-def _evaluation(text: str) -> Evaluation:
-    found = json.loads(text)
+def _evaluation(found: dict[str, Any]) -> Evaluation:
     estimates = {
         one["estimator"]: Estimate(
             one["value"],

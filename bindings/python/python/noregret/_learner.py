@@ -267,6 +267,21 @@ class Learner(Model[_core.Learner]):
         best = scores[..., : len(outputs)].argmax(axis=-1)
         return outputs[best] if scores.ndim == 2 else outputs[best : best + 1].tolist()[0]
 
+    def predict_top(self, x: Any, k: int) -> tuple[Any, Floats]:
+        """The `k` most probable labels, the most probable first, and their probabilities.
+
+        Takes and raises what `predict_proba` does, and ValueError for a `k` below 1; returns two arrays of shape (rows, k), or
+        (k,) for one row, with all labels where there are fewer than `k`. Labels are those of `predict`.
+        """
+        if k < 1:
+            raise ValueError(f"k = {k}: must be at least 1")
+        p = self.predict_proba(x)
+        outputs = self._labels_out()
+        # Seats that no label has taken yet are none.
+        known = p if outputs is None else p[..., : len(outputs)]
+        order = np.argsort(-known, axis=-1, kind="stable")[..., :k]
+        return order if outputs is None else outputs[order], np.take_along_axis(known, order, axis=-1)
+
     def _predict(self, x: Any, scores: bool) -> Floats:
         if self._takes_tables(x):
             table = _tables.table(x)

@@ -49,6 +49,10 @@ pub(crate) struct RunArgs {
     /// true; as CSV, or as NDJSON if the name ends in .ndjson or .jsonl
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
+    /// In the objects of --predictions FILE.ndjson, the probabilities of the so many most probable labels, the
+    /// most probable first
+    #[arg(long, value_name = "COUNT", requires = "predictions", value_parser = at_least_one::<usize>())]
+    pub(crate) top_k: Option<usize>,
     /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on
     /// rows like these exceeds that of the best linear predictor by at most (regret bound) / rounds, if rows
     /// are i.i.d. and not scaled by those before them (--scale none or unit)
@@ -122,6 +126,9 @@ pub(crate) struct PredictArgs {
     /// Print the probabilities of all classes as NDJSON, instead of one label a line
     #[arg(long)]
     pub(crate) probabilities: bool,
+    /// Print the probabilities of the so many most probable labels alone, the most probable first, as NDJSON
+    #[arg(long, value_name = "COUNT", conflicts_with = "probabilities", value_parser = at_least_one::<usize>())]
+    pub(crate) top_k: Option<usize>,
     /// Beside each label, its probability; as CSV
     #[arg(long)]
     pub(crate) confidence: bool,

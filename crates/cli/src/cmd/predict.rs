@@ -18,7 +18,7 @@ use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER};
 use crate::args::PredictArgs;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
-use crate::forecasts::{Columns, Row};
+use crate::forecasts::{Columns, Row, Shown};
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::read_frozen;
 use crate::plan::Source;
@@ -44,8 +44,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         id: args.reading.id.is_some(),
         confidence: args.confidence,
         truth: false,
-        json: args.json || args.probabilities,
-        probabilities: args.probabilities,
+        json: args.json || args.probabilities || args.top_k.is_some(),
+        probabilities: args.top_k.map(Shown::Best).or(args.probabilities.then_some(Shown::All)),
     };
     if let Some(header) = columns.header() {
         writeln!(out, "{header}").map_err(failure)?;

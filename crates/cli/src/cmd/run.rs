@@ -39,7 +39,7 @@ use crate::checkpoint::{Next, Segments};
 use crate::choices::CalibrationOf;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
-use crate::forecasts::{Columns, Forecasts};
+use crate::forecasts::{Columns, Forecasts, Shown};
 use crate::interrupt;
 use crate::note::{note, note_bad_rows};
 use crate::open::{Opened, open};
@@ -67,6 +67,12 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     }
     if let Some(path) = &plan.predictions {
         check_target("--predictions", path)?;
+        if plan.top_k.is_some() && !is_ndjson(path) {
+            let path = path.display();
+            return Err(Failure::usage(format!(
+                "--top-k: needs --predictions FILE.ndjson, whose lines have room for it; {path} is written as CSV"
+            )));
+        }
     }
     check_going_on(plan)?;
     let Opened {
@@ -134,7 +140,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
             confidence: true,
             truth: true,
             json: is_ndjson(path),
-            probabilities: false,
+            probabilities: plan.top_k.map(Shown::Best),
         };
         Forecasts::open(path, columns, about.forecast, encoder.labels.clone())
     });

@@ -32,6 +32,43 @@ fn labels_by_name() {
 }
 
 #[test]
+fn the_best_labels() {
+    let folder = Folder::with("a.svm", libsvm(&rows(200, 4, 5)));
+    folder.run("run a.svm --quiet --save model --predictions p.ndjson --top-k 2").succeeded();
+    let all = folder.run("predict model a.svm --probabilities").succeeded().objects();
+    let best = folder.run("predict model a.svm --top-k 2").succeeded().objects();
+    assert_eq!((all.len(), best.len()), (200, 200));
+    for (all, best) in all.iter().zip(&best) {
+        let (all, best) =
+            (all["probabilities"].as_object().unwrap(), best["probabilities"].as_object().unwrap());
+        let mut expected: Vec<(&String, f64)> =
+            all.iter().map(|(label, p)| (label, p.as_f64().unwrap())).collect();
+        expected.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let found: Vec<(&String, f64)> = best.iter().map(|(label, p)| (label, p.as_f64().unwrap())).collect();
+        assert_eq!(found, expected[..2]);
+    }
+    let text = String::from_utf8(folder.read("p.ndjson")).unwrap();
+    assert_eq!(text.lines().count(), 200);
+    for line in text.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let best: Vec<f64> =
+            line["probabilities"].as_object().unwrap().values().map(|p| p.as_f64().unwrap()).collect();
+        assert!(
+            best.len() == 2 && best[0] >= best[1] && line["confidence"].as_f64() == Some(best[0]),
+            "{line}"
+        );
+    }
+    // More than there are is all of them.
+    let more = folder.run("predict model a.svm --top-k 9").succeeded().objects();
+    assert_eq!(more[0]["probabilities"].as_object().unwrap().len(), 4);
+    assert_eq!(folder.run("predict model a.svm --top-k 0").code, 1);
+    assert_eq!(folder.run("run a.svm --top-k 2").code, 1);
+    let sentence =
+        "--top-k: needs --predictions FILE.ndjson, whose lines have room for it; p.csv is written as CSV";
+    folder.run("run a.svm --top-k 2 --predictions p.csv").failed(1, sentence);
+}
+
+#[test]
 fn probabilities_of_all_classes() {
     let folder = Folder::with("a.svm", libsvm(&rows(200, 4, 5)));
     folder.run("run a.svm --quiet --save model").succeeded();
