@@ -29,7 +29,8 @@ pub(crate) fn test() -> Result<(), String> {
         ["clippy", "--manifest-path", MANIFEST, "--target-dir", "target", "--quiet", "--", "-D", "warnings"];
     cargo(&lint, &interpreter)?;
     let wheel = wheel(&venv, &["--profile", "dev"])?;
-    packages::bare(&wheel)?;
+    // A build for tests is slow: a short demonstration.
+    packages::bare(&wheel, &["demo", "--rows", "2000"])?;
     let install = ["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"];
     run(Command::new(&python).args(install).arg(wheel))?;
     let binary =
