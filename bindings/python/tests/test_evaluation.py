@@ -152,7 +152,8 @@ def test_bad_wishes_are_refused(log, tmp_path):
         ("uniform", {"missing": "right"}, "missing = right: must be skip or wrong"),
         ("uniform", {"reward_learner": "folklor"}, "did you mean 'folklore'"),
         ("uniform", {"reward_learner": "perceptron"}, "reward learner = perceptron"),
-        ("uniform", {"format": "csv"}, "is csv, which has no place for decisions"),
+        ("uniform", {"format": "libsvm"}, "is libsvm, which has no place for decisions"),
+        ("uniform", {"format": "csv"}, "the header names no column \"label\""),
         ("uniform", {"on_bad_row": "maybe"}, "on_bad_row: \"maybe\" is none of fail, skip and a number"),
     ]:
         with pytest.raises(ValueError, match=sentence):
