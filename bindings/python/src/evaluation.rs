@@ -33,8 +33,8 @@ pub(crate) enum PyPolicy<'py> {
     Name(String),
 }
 
-/// Evaluates policies on a log, `None` being what the log gives as `evaluation`: JSON of the evaluations, and of the
-/// differences to the first policy with a verdict each.
+/// Evaluates policies on a log, `None` being what the log gives as `evaluation`: JSON of the evaluations, and
+/// of the differences to the first policy with a verdict each.
 #[pyfunction]
 #[pyo3(signature = (log, policies, *, greedy, clip, confidence, missing_is_wrong, reward_learner, format, on_bad_row, most_waiting, columns))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]

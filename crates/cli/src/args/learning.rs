@@ -49,8 +49,8 @@ pub(crate) struct RunArgs {
     /// true; as CSV, or as NDJSON if the name ends in .ndjson or .jsonl
     #[arg(long, value_name = "FILE")]
     pub(crate) predictions: Option<PathBuf>,
-    /// In the objects of --predictions FILE.ndjson, the probabilities of the so many most probable labels, the
-    /// most probable first
+    /// In the objects of --predictions FILE.ndjson, the probabilities of the so many most probable labels,
+    /// the most probable first
     #[arg(long, value_name = "COUNT", requires = "predictions", value_parser = at_least_one::<usize>())]
     pub(crate) top_k: Option<usize>,
     /// Save a predictor for rows to come, drawn from the learner's states of this run: its expected loss on

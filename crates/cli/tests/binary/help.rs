@@ -16,7 +16,7 @@ fn commands(folder: &Folder) -> Vec<String> {
 /// An option that takes a value has a default that is printed, or does nothing until it is given.
 #[test]
 fn every_default_is_printed() {
-    const NOTHING: [&str; 27] = [
+    const NOTHING: [&str; 28] = [
         "--add-key",
         "--set",
         "--load",
@@ -35,6 +35,7 @@ fn every_default_is_printed() {
         "--drop",
         "--id",
         "--predictions",
+        "--top-k",
         "--output",
         "--learner <NAME>",
         "--learners",
