@@ -1,4 +1,4 @@
-"""A thousand decisions a second, of which a tenth are never answered: what the service holds in memory, every half minute.
+"""A thousand decisions a second, of which a tenth are never answered: what the service holds in memory, every minute.
 
 `python memory.py PID MINUTES` for the service at NOREGRET_URL (http://127.0.0.1:8730). Lines go in batches of a hundred, each of which
 is durable before it is answered."""
@@ -34,7 +34,7 @@ def main(pid, minutes):
             status = Path(f"/proc/{pid}/status").read_text()
             resident = next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))
             print(f"{now:6.0f} s  {decided:9,} decisions  {int(resident) / 1024:7.1f} MiB  {behind:.1f} s behind", flush=True)
-            shown += 30
+            shown += 60
         rows = [{"x": {f"f{j}": round(drawn.uniform(-1, 1), 3) for j in range(50)}} for _ in range(BATCH)]
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         answers = send("POST", "/decide", lines, "application/x-ndjson")

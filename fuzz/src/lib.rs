@@ -1,5 +1,7 @@
 //! What every reader must hold on any bytes: no panic, and rows that a learner can take.
 
+pub mod serve;
+
 use noregret_stream::{Format, ReadError, ReadOptions, Reader, Row, RowLabel, Schema, from_read};
 
 /// Reads `data` twice: as it comes, and again with the schema of the first time, which must give the same

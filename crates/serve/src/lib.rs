@@ -12,6 +12,7 @@
 //! | [`safety`] | limits, names, keys |
 //! | `page` | pages that show all of it |
 //! | `connections` | connections, and their end |
+//! | [`trial`] | the same without a network, for tests |
 //!
 //! The service holds no mathematics: rows, decisions, logs, evaluation and model files are those of
 //! `noregret-stream`.
@@ -27,11 +28,13 @@ mod personalizer;
 mod refusal;
 pub mod safety;
 mod store;
+pub mod trial;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
@@ -43,6 +46,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use noregret_stream::Stop;
 use serde_json::json;
 
+use crate::api::described::Refused;
 use crate::app::App;
 use crate::hub::{Hub, Place};
 use crate::safety::keys::Keys;
@@ -50,6 +54,9 @@ use crate::safety::keys::Keys;
 pub use crate::refusal::Refusal;
 pub use crate::safety::keys::Right;
 pub use crate::safety::limits::Limits;
+
+/// How often measured times are summed up.
+const UPKEEP: Duration = Duration::from_secs(5);
 
 /// How a service is started.
 #[derive(Clone, Debug)]
@@ -103,19 +110,32 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
             .await
             .map_err(|error| format!("{}: cannot be listened on: {error}", options.listen))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let hub = Hub::open(&options.dir, &options.limits)?;
-        let app = Arc::new(App {
-            hub,
-            keys,
-            dir: options.dir.clone(),
-            metrics: metrics_handle()?,
-            seen: Mutex::new(HashMap::new()),
+        let app = Arc::new(open(&options.dir, &options.limits, keys)?);
+        // Times that were measured are summed up now and then, or they would fill the memory.
+        let metrics = app.metrics.clone();
+        let upkeep = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(UPKEEP).await;
+                metrics.run_upkeep();
+            }
         });
         ready(address);
         connections::serve(listener, router(Arc::clone(&app)), stop, &options.limits).await;
+        upkeep.abort();
         let app = Arc::clone(&app);
         let _ = tokio::task::spawn_blocking(move || app.hub.stop()).await;
         Ok(())
+    })
+}
+
+/// The models in a folder, for whoever asks.
+fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, String> {
+    Ok(App {
+        hub: Hub::open(dir, limits)?,
+        keys,
+        dir: dir.to_owned(),
+        metrics: metrics_handle()?,
+        seen: Mutex::new(HashMap::new()),
     })
 }
 
@@ -209,7 +229,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
 /// GET /metrics: numbers for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "service", operation_id = "metrics",
     responses((status = 200, description = "Prometheus's text format", content_type = "text/plain"),
-        (status = "4XX", description = "Refused", body = api::problem::Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refusal> {
     app.allow(&headers, Right::Read, None)?;
     for (name, place) in app.hub.list() {

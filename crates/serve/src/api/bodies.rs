@@ -7,6 +7,7 @@ use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, Schema, Schema
 
 use crate::model::engine::{Chosen, Forecasted};
 use crate::model::event::{Decide, Event, Offered};
+use crate::model::flat::Flat;
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
 
@@ -51,7 +52,7 @@ fn labels() -> Schema {
 pub struct PredictBody {
     /// Features by name: numbers, texts (categories), bools; objects within are columns by path. Or an array.
     #[schema(schema_with = features)]
-    pub x: Value,
+    pub x: Flat,
     /// What the row is called whose label comes later: the service keeps it until then.
     #[serde(default)]
     #[schema(example = "row-17", min_length = 1, max_length = 256)]
@@ -84,7 +85,7 @@ pub struct DecideBody {
     /// Features of the round, as in predict.
     #[schema(schema_with = features, required = false)]
     #[serde(default)]
-    pub x: Value,
+    pub x: Flat,
     /// The labels on offer: a list of names, a list of `{"label", "x"}`, or an object of names and features.
     /// Without it, all labels of the model.
     #[schema(schema_with = labels, required = false)]
@@ -155,10 +156,15 @@ pub struct CopyBody {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluateBody {
-    /// `uniform`, `logged`, `greedy`, `baseline` (the first label on offer), `constant:LABEL`, or
-    /// `model:NAME` for another model of the service, made from an older version.
+    /// `uniform`, `logged`, `greedy`, `baseline` (the first label on offer), `constant:LABEL`,
+    /// `model:NAME` for another model of the service, made from an older version, or `learner:NAME` for a
+    /// learner that learns from the log, each round after it was evaluated in it.
     #[schema(example = "uniform")]
     pub policy: String,
+    /// Parameters of that learner, as in the body that makes a model.
+    #[serde(default)]
+    #[schema(value_type = Object, example = json!({}))]
+    pub params: Map<String, Value>,
     /// The confidence of the intervals.
     #[schema(example = 0.95, minimum = 0.01, maximum = 0.999)]
     pub confidence: Option<f64>,
@@ -257,11 +263,17 @@ impl LearnBody {
 }
 
 impl PredictBody {
-    /// The event that is asked for, if the row is to be kept.
-    pub(crate) fn event(&self) -> Result<Option<Event>, Refusal> {
+    /// The event that is asked for, if the row is to be kept: as it was written in `bytes`, the same body.
+    pub(crate) fn event(&self, bytes: &[u8]) -> Result<Option<Event>, Refusal> {
         check_id(self.id.as_deref())?;
-        Ok(self.id.as_ref().map(|id| Event::Ask { id: id.clone(), x: self.x.clone() }))
+        let Some(id) = self.id.clone() else { return Ok(None) };
+        let mut body: Map<String, Value> = crate::app::parsed(bytes)?;
+        Ok(Some(Event::Ask { id, x: body.shift_remove("x").unwrap_or_default() }))
     }
+}
+
+fn read(x: Value) -> Result<Flat, Refusal> {
+    Flat::deserialize(x).map_err(|error| Refusal::invalid("labels", error.to_string()))
 }
 
 /// Labels on offer in any of their forms.
@@ -271,18 +283,18 @@ fn offered(labels: Value) -> Result<Vec<Offered>, Refusal> {
         Refusal::invalid(&at, what)
     };
     match labels {
-        Value::Object(map) => Ok(map.into_iter().map(|(label, x)| Offered { label, x }).collect()),
+        Value::Object(map) => map.into_iter().map(|(label, x)| Ok(Offered { label, x: read(x)? })).collect(),
         Value::Array(list) => {
             let mut labels = Vec::with_capacity(list.len());
             for (at, item) in list.into_iter().enumerate() {
                 let place = format!("labels[{at}]");
                 labels.push(match item {
-                    Value::String(label) => Offered { label, x: Value::Null },
-                    Value::Number(number) => Offered { label: number.to_string(), x: Value::Null },
+                    Value::String(label) => Offered { label, x: Flat::default() },
+                    Value::Number(number) => Offered { label: number.to_string(), x: Flat::default() },
                     Value::Object(mut map) => {
                         let x = map.remove("x").unwrap_or_default();
                         match map.remove("label") {
-                            Some(Value::String(label)) if map.is_empty() => Offered { label, x },
+                            Some(Value::String(label)) if map.is_empty() => Offered { label, x: read(x)? },
                             _ => return Err(wrong(place, &Value::Object(map))),
                         }
                     }

@@ -1,6 +1,7 @@
 //! Our own protocol: routes (`models`, `rounds`, `streams`), bodies, and errors as RFC 9457 has them.
 
 pub mod bodies;
+pub(crate) mod described;
 pub(crate) mod models;
 pub(crate) mod problem;
 pub(crate) mod rounds;

@@ -17,12 +17,13 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::bodies::{BackupBody, CopyBody, EvaluateBody, PromoteBody, RollbackBody};
+use super::described::{OfModel, Refused};
 use super::problem::Problem;
 use super::streams::streamed;
 use crate::app::{App, Asked, Named, json as answered};
 use crate::hub::Place;
 use crate::model::engine::{Engine, Keep};
-use crate::model::evaluation::Simple;
+use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::{Handle, Restored, described};
 use crate::model::spec::{Feedback, Service, Spec, shown};
 use crate::refusal::Refusal;
@@ -42,7 +43,7 @@ pub(crate) async fn aside<T: Send + 'static>(
 /// GET /v1/models.
 #[utoipa::path(get, path = "/v1/models", tag = "models", operation_id = "models",
     responses((status = 200, description = "All models"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Answered {
     app.allow(&headers, Right::Read, None)?;
     let mut models = Vec::new();
@@ -75,7 +76,7 @@ async fn status(handle: &Handle) -> Value {
     params(("name" = String, Path, description = "What the model is called", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     request_body(content = Option<Spec>),
     responses((status = 200, description = "It was there, and made of the same"), (status = 201, description = "It is made"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json"),
+        Refused,
         (status = "5XX", description = "Not now", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
@@ -118,9 +119,9 @@ pub(crate) async fn create(
 
 /// GET /v1/models/{name}.
 #[utoipa::path(get, path = "/v1/models/{name}", tag = "models", operation_id = "model",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     responses((status = 200, description = "What it is, and how it does"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -136,9 +137,9 @@ pub(crate) async fn show(
 
 /// DELETE /v1/models/{name}.
 #[utoipa::path(delete, path = "/v1/models/{name}", tag = "models", operation_id = "delete",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     responses((status = 204, description = "It is gone, with its log"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -153,9 +154,9 @@ pub(crate) async fn delete(
 
 /// GET …/log.
 #[utoipa::path(get, path = "/v1/models/{name}/log", tag = "models", operation_id = "log",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     responses((status = 200, description = "A decision log, or the rows that were learnt", content_type = "application/x-ndjson"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn log(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -187,9 +188,9 @@ fn its_own(handle: &Handle, instead: &str) -> Result<(), Refusal> {
 
 /// DELETE …/log.
 #[utoipa::path(delete, path = "/v1/models/{name}/log", tag = "models", operation_id = "forget",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     responses((status = 204, description = "The log begins anew; the model has learnt what it has"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn forget(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -208,10 +209,10 @@ pub(crate) struct Version {
 
 /// GET …/model.
 #[utoipa::path(get, path = "/v1/models/{name}/model", tag = "models", operation_id = "export",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"),
+    params(OfModel,
         ("version" = Option<u64>, Query, description = "One of its versions; without it, the present")),
     responses((status = 200, description = "A model file", content_type = "application/octet-stream"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn export(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -254,7 +255,7 @@ fn at_version(handle: &Handle, version: u64, limits: &crate::Limits) -> Result<E
     params(("name" = String, Path, description = "The model; made, or going on from the file", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     responses((status = 200, description = "It goes on from the file"), (status = 201, description = "It is made of the file"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn import(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -303,9 +304,9 @@ pub(crate) async fn put_model(
 
 /// GET …/versions.
 #[utoipa::path(get, path = "/v1/models/{name}/versions", tag = "models", operation_id = "versions",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     responses((status = 200, description = "The moments that one can go back to"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn versions(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -319,9 +320,9 @@ pub(crate) async fn versions(
 
 /// POST …/versions.
 #[utoipa::path(post, path = "/v1/models/{name}/versions", tag = "models", operation_id = "save",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     responses((status = 201, description = "A version was made of the present"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn save(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -334,10 +335,10 @@ pub(crate) async fn save(
 
 /// POST …/rollback.
 #[utoipa::path(post, path = "/v1/models/{name}/rollback", tag = "models", operation_id = "rollback",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     request_body = RollbackBody,
     responses((status = 200, description = "It goes on from the version"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn roll_back(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -356,10 +357,10 @@ pub(crate) async fn roll_back(
 
 /// POST …/promote.
 #[utoipa::path(post, path = "/v1/models/{name}/promote", tag = "models", operation_id = "promote",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     request_body = PromoteBody,
     responses((status = 200, description = "It goes on from its shadow; the shadow stays"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn promote(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -395,10 +396,10 @@ pub(crate) async fn promote(
 
 /// POST …/copy.
 #[utoipa::path(post, path = "/v1/models/{name}/copy", tag = "models", operation_id = "copy",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     request_body = CopyBody,
     responses((status = 201, description = "The copy was made; it learns independently from now on"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn copy(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -420,10 +421,10 @@ pub(crate) async fn copy(
 
 /// POST …/evaluate.
 #[utoipa::path(post, path = "/v1/models/{name}/evaluate", tag = "models", operation_id = "evaluate",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     request_body = EvaluateBody,
     responses((status = 200, description = "What the policy would have earned, by ips, snips, dm and dr, with intervals"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn evaluate(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -432,9 +433,14 @@ pub(crate) async fn evaluate(
 ) -> Answered {
     app.allow(&headers, Right::Read, Some(&name))?;
     let handle = app.hub.get(&name)?;
-    let EvaluateBody { policy, confidence } = app.json(body).await?;
-    if let Some(simple) = Simple::named(&policy) {
-        let evaluation = simply_evaluated(handle, simple, confidence.unwrap_or(0.95)).await?;
+    let EvaluateBody { policy, params, confidence } = app.json(body).await?;
+    let simple = Simple::named(&policy).map(Candidate::Simple);
+    let candidate = match policy.strip_prefix("learner:") {
+        Some(learner) => Some(learning(&handle, learner, params).await?),
+        None => simple,
+    };
+    if let Some(candidate) = candidate {
+        let evaluation = evaluated_on_log(handle, candidate, confidence.unwrap_or(0.95)).await?;
         return Ok(answered(StatusCode::OK, &evaluation));
     }
     let policy = match policy.strip_prefix("model:") {
@@ -466,10 +472,32 @@ fn may_evaluate(handle: &Handle, confidence: f64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What a policy that needs no model would have earned on the log of a model.
-pub(crate) async fn simply_evaluated(
+/// A learner that has seen nothing of the log of a model yet.
+pub(crate) async fn learning(
+    handle: &Handle,
+    learner: &str,
+    params: serde_json::Map<String, Value>,
+) -> Result<Candidate, Refusal> {
+    let live = handle.spec();
+    let spec = Spec {
+        learner: Some(learner.to_owned()),
+        params,
+        shadow_of: Some(handle.name.clone()),
+        ..Spec::default()
+    };
+    let (limits, kind) = (handle.limits.clone(), handle.kind);
+    let made = aside(move || Engine::new(spec.shadowing(&live), &limits)).await?;
+    if made.kind != kind {
+        let what = format!("{} takes other rows than {}", made.learner_name(), handle.name);
+        return Err(Refusal::invalid("policy", what));
+    }
+    Ok(Candidate::Learner(Box::new(made)))
+}
+
+/// What a policy that needs no other model would have earned on the log of a model.
+pub(crate) async fn evaluated_on_log(
     handle: Arc<Handle>,
-    policy: Simple,
+    policy: Candidate,
     confidence: f64,
 ) -> Result<Value, Refusal> {
     may_evaluate(&handle, confidence)?;
@@ -522,7 +550,7 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
 /// POST /v1/backup.
 #[utoipa::path(post, path = "/v1/backup", tag = "models", operation_id = "backup", request_body = BackupBody,
     responses((status = 201, description = "All models are copied, while they go on"),
-        (status = "4XX", description = "Refused", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Answered {
     app.allow(&headers, Right::Admin, None)?;
     let BackupBody { name } = app.json(body).await?;

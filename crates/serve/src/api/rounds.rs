@@ -10,6 +10,7 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::bodies::{ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, PredictBody};
+use super::described::{OfModel, Refused};
 use super::streams::{self, Wanted};
 use crate::app::{App, Named, is_lines, json as answered};
 use crate::model::engine::Answer;
@@ -42,10 +43,10 @@ pub(super) fn shown(answer: Answer) -> serde_json::Value {
 
 /// POST …/predict.
 #[utoipa::path(post, path = "/v1/models/{name}/predict", tag = "rounds", operation_id = "predict",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     request_body = PredictBody,
     responses((status = 200, description = "The forecast", body = Forecast),
-        (status = "4XX", description = "Refused", body = super::problem::Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn predict(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -61,7 +62,7 @@ pub(crate) async fn predict(
         let may_keep = app.allow(&headers, Right::Write, Some(&name));
         return Ok(streams::acted(handle, bytes, move |line| {
             let body: PredictBody = crate::app::parsed(line)?;
-            match body.event()? {
+            match body.event(line)? {
                 Some(event) => may_keep.clone().map(|()| Wanted::Event(event)),
                 None => reader.predict(&body.x).map(|at| Wanted::Now(shown(Answer::Forecast(at)))),
             }
@@ -69,7 +70,7 @@ pub(crate) async fn predict(
     }
     let done = async {
         let body: PredictBody = crate::app::parsed(&bytes)?;
-        let Some(event) = body.event()? else {
+        let Some(event) = body.event(&bytes)? else {
             return handle.look().await?.predict(&body.x);
         };
         app.allow(&headers, Right::Write, Some(&name))?;
@@ -109,10 +110,10 @@ async fn act(
 
 /// POST …/learn.
 #[utoipa::path(post, path = "/v1/models/{name}/learn", tag = "rounds", operation_id = "learn",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     request_body = LearnBody,
     responses((status = 200, description = "What was forecast before the row was learnt", body = Forecast),
-        (status = "4XX", description = "Refused", body = super::problem::Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn learn(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -124,10 +125,10 @@ pub(crate) async fn learn(
 
 /// POST …/decide.
 #[utoipa::path(post, path = "/v1/models/{name}/decide", tag = "rounds", operation_id = "decide",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     request_body = DecideBody,
     responses((status = 200, description = "The label to play", body = Decision),
-        (status = "4XX", description = "Refused", body = super::problem::Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn decide(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -142,7 +143,7 @@ pub(crate) async fn decide(
 
 /// POST …/feedback.
 #[utoipa::path(post, path = "/v1/models/{name}/feedback", tag = "rounds", operation_id = "feedback",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     request_body = FeedbackBody,
     responses((status = 200, description = "It is learnt"),
         (status = "4XX", description = "404 unknown, 409 conflict, 410 too late", body = super::problem::Problem, content_type = "application/problem+json")))]
@@ -162,10 +163,10 @@ pub(crate) async fn feedback(
 
 /// POST …/activate.
 #[utoipa::path(post, path = "/v1/models/{name}/activate", tag = "rounds", operation_id = "activate",
-    params(("name" = String, Path, description = "The model", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
+    params(OfModel),
     request_body = ActivateBody,
     responses((status = 200, description = "Its waiting time runs"),
-        (status = "4XX", description = "Refused", body = super::problem::Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn activate(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,

@@ -1,5 +1,7 @@
 //! What decisions earn: heard in time, late, twice, never.
 
+use std::sync::Arc;
+
 use noregret::algorithm::AnyModel;
 use noregret::prediction::{Decision, Reward};
 use noregret_stream::decisions::pending::Verdict;
@@ -43,7 +45,7 @@ impl Engine {
         }
         let verdict = self.verdict(reward)?;
         let sum = self.spec.service.aggregation == Aggregation::Sum;
-        let Some(waits) = self.waiting.get_mut(id) else {
+        let Some(waits) = self.waiting.get_mut(id).map(Arc::make_mut) else {
             return Err(Refusal::unknown(format!("no decision of the id {} waits for an answer", shown(id))));
         };
         if waits.active && !sum {
@@ -86,7 +88,7 @@ impl Engine {
 
     pub(super) fn activate(&mut self, at: i64, id: &str) -> Done {
         let sum = self.spec.service.aggregation == Aggregation::Sum;
-        let Some(waits) = self.waiting.get_mut(id) else {
+        let Some(waits) = self.waiting.get_mut(id).map(Arc::make_mut) else {
             return Err(Refusal::unknown(format!("no decision of the id {} waits for an answer", shown(id))));
         };
         let mut outcome = Outcome::default();
@@ -122,7 +124,7 @@ impl Engine {
         let wait = (wait * 1000.0) as i64;
         // In the order in which they were taken, which is nearly that in which they end: what was activated
         // late comes later.
-        let over = |(_, waits): &(&str, &Waits)| waits.since + wait <= now;
+        let over = |(_, waits): &(&str, &Arc<Waits>)| waits.since + wait <= now;
         let looked = self.waiting.iter().take_while(|(_, waits)| waits.since + wait <= now || !waits.active);
         let asked = self.asked.iter().take_while(|(_, asked)| asked.since + wait <= now);
         looked

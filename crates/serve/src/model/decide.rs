@@ -1,5 +1,7 @@
 //! Rounds in which a label is played, or one for each slot.
 
+use std::sync::Arc;
+
 use noregret::algorithm::AnyModel;
 use noregret::example::Features;
 use noregret::prediction::Decision;
@@ -87,10 +89,10 @@ impl Engine {
                     format!("{} cannot decide among some of its labels only", self.learner.about().name);
                 return Err(Refusal::invalid("labels", what));
             }
-            let features = rows::flatten("x", &decide.x, &self.limits)?;
-            self.make_room(&features, 0)?;
+            decide.x.check("x", &self.limits)?;
+            self.make_room(&decide.x, 0)?;
             self.row.clear();
-            rows::fill(&mut self.schema.columns, &features, &mut self.row)
+            rows::fill(&mut self.schema.columns, &decide.x, &mut self.row)
                 .map_err(|refusal| self.break_off(refusal.detail))?;
         }
         let (mut outcome, mut chosen) = (Outcome::default(), Vec::new());
@@ -154,7 +156,7 @@ impl Engine {
                 active: !decide.deferred,
                 heard: None,
             };
-            match self.waiting.insert(&id, waits) {
+            match self.waiting.insert(&id, Arc::new(waits)) {
                 Ok(None) => {}
                 Ok(Some((old, _))) => {
                     self.standing.forgotten += 1;

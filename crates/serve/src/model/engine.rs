@@ -2,6 +2,8 @@
 //! does to all of it (`learn`, `decide`, `answers`, `shadow`). The same events make the same state, to the
 //! bit: a service that was killed does them again.
 
+use std::sync::Arc;
+
 use noregret::algorithm::{AnyModel, Forecast};
 use noregret::learner::Classes;
 use noregret::prediction::Prediction;
@@ -14,6 +16,7 @@ use serde_json::Value;
 
 use super::answers::Waits;
 use super::event::{Event, Outcome};
+use super::flat::Flat;
 use super::learn::Asked;
 use super::rows;
 use super::spec::{Made, RowKind, Spec};
@@ -29,8 +32,8 @@ pub(crate) struct Engine {
     pub(super) encoder: Encoder,
     pub(super) schema: Schema,
     pub(super) play: Play,
-    pub(super) waiting: Pending<Waits>,
-    pub(super) asked: Pending<Asked>,
+    pub(super) waiting: Pending<Arc<Waits>>,
+    pub(super) asked: Pending<Arc<Asked>>,
     pub(crate) standing: Standing,
     pub(super) limits: Limits,
     pub(super) seed: u64,
@@ -103,7 +106,7 @@ impl Engine {
         saved: noregret_stream::save::Saved,
         play: Play,
         seed: u64,
-        waiting: Pending<Waits>,
+        waiting: Pending<Arc<Waits>>,
         standing: Standing,
         limits: &Limits,
     ) -> Self {
@@ -112,6 +115,7 @@ impl Engine {
             AnyModel::Bandit(_) => Prediction::default(),
         };
         let noregret_stream::save::Saved { learner, encoder, schema, .. } = saved;
+        let play = Play { explore: spec.service.explore.unwrap_or(0.0), ..play };
         Self {
             spec,
             kind,
@@ -155,6 +159,7 @@ impl Engine {
             Event::Configure { service } => {
                 service.check()?;
                 self.spec.service = (**service).clone();
+                self.play.explore = service.explore.unwrap_or(0.0);
                 Ok((Answer::Done, Outcome::default()))
             }
         }?;
@@ -172,12 +177,13 @@ impl Engine {
                 Keep::Waiting
                     if waits.example.fits(problem) && waits.taken.check(problem.classes).is_ok() =>
                 {
-                    waits.clone()
+                    Arc::clone(waits)
                 }
                 // A shadow has made rows of its own of the same decisions.
                 Keep::Scores => match self.waiting.take(id) {
                     Ok(mine) => {
-                        Waits { since: waits.since, active: waits.active, heard: waits.heard, ..mine }
+                        let (since, active, heard) = (waits.since, waits.active, waits.heard);
+                        Arc::new(Waits { since, active, heard, ..Arc::unwrap_or_clone(mine) })
                     }
                     Err(_) => continue,
                 },
@@ -189,6 +195,7 @@ impl Engine {
         self.waiting = waiting;
         self.asked = before.asked.clone();
         self.spec.service = before.spec.service.clone();
+        self.play.explore = before.play.explore;
         if keep == Keep::Scores {
             self.spec.shadow_of = None;
             self.standing.go_on_from(&before.standing);
@@ -209,7 +216,7 @@ impl Engine {
     }
 
     /// Makes room for the features that have no column yet, and for `labels` labels.
-    pub(super) fn make_room(&mut self, features: &[(String, f64)], labels: usize) -> Result<(), Refusal> {
+    pub(super) fn make_room(&mut self, features: &Flat, labels: usize) -> Result<(), Refusal> {
         let needed = self.schema.columns.count() as usize + rows::unknown(&self.schema.columns, features);
         let mut columns = self.encoder.columns;
         while columns < needed {

@@ -1,5 +1,5 @@
-//! What simple policies would have earned on the log of a model: among the labels that were on offer in each
-//! round.
+//! What policies would have earned on the log of a model, among the labels that were on offer in each round:
+//! simple ones, and other learners, which learn from the log as it was written.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,6 +8,7 @@ use noregret::prediction::Decision;
 use noregret_stream::evaluate::off_policy::{OffPolicy, Round};
 use serde_json::{Value, json};
 
+use super::engine::Engine;
 use super::event::Event;
 use crate::store;
 
@@ -56,18 +57,38 @@ impl Simple {
     }
 }
 
+/// A policy on a log.
+pub(crate) enum Candidate {
+    /// One that needs no model.
+    Simple(Simple),
+    /// A shadow, which has seen nothing yet: in every round it says what it would play, and learns what was
+    /// earned.
+    Learner(Box<Engine>),
+}
+
+impl Candidate {
+    /// What it plays instead of the decision `id`, which was `taken`; `None` where it could not decide.
+    fn distribution(&mut self, id: &str, taken: &Decision) -> Option<Vec<f64>> {
+        match self {
+            Self::Simple(simple) => Some(simple.distribution(taken)),
+            Self::Learner(engine) => engine.waiting.get_mut(id).map(|waits| waits.taken.distribution.clone()),
+        }
+    }
+}
+
 /// Estimates what `policy` would have earned, from the answered decisions of the last segment of the log.
 ///
 /// # Errors
 /// What cannot be read.
-pub(crate) fn evaluate(folder: &Path, policy: Simple, confidence: f64) -> Result<Value, String> {
+pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<Value, String> {
     let mut sums = OffPolicy::new(None, Some([0.0, 1.0]));
     let mut waiting: HashMap<String, Decision> = HashMap::new();
-    let (mut decisions, mut earned) = (0u64, 0.0);
-    store::read_log(folder, &mut |_| Ok(()), &mut |_, event, outcome| {
+    let (mut seq, mut decisions, mut earned) = (0u64, 0u64, 0.0);
+    store::read_log(folder, &mut |_| Ok(()), &mut |at, event, outcome| {
+        seq += 1;
         for (id, reward) in &outcome.heard {
             let (Some(taken), Some(reward)) = (waiting.remove(id), *reward) else { continue };
-            let evaluation = policy.distribution(&taken);
+            let Some(evaluation) = policy.distribution(id, &taken) else { continue };
             earned += reward;
             sums.add(&Round {
                 label: taken.label as usize,
@@ -79,9 +100,15 @@ pub(crate) fn evaluate(folder: &Path, policy: Simple, confidence: f64) -> Result
             });
         }
         if let Event::Decide(decide) = &event {
-            for (slot, taken) in outcome.taken.into_iter().enumerate() {
+            for (slot, taken) in outcome.taken.iter().enumerate() {
                 decisions += 1;
-                waiting.insert(decide.id_of(slot), taken);
+                waiting.insert(decide.id_of(slot), taken.clone());
+            }
+        }
+        if let Candidate::Learner(engine) = &mut policy {
+            let told = Event::Followed { seq, of: Box::new(event), outcome: Box::new(outcome) };
+            if let (Err(refusal), Some(_)) = (engine.apply(at, &told), &engine.broken) {
+                return Err(refusal.to_string());
             }
         }
         Ok(true)

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use noregret::prediction::Decision;
 
+use super::flat::Flat;
 use super::spec::Service;
 
 /// An event.
@@ -86,7 +87,7 @@ pub struct Decide {
     /// Its id.
     pub id: String,
     /// The features of the round.
-    pub x: Value,
+    pub x: Flat,
     /// The labels on offer; `None`: all that the model knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<Offered>>,
@@ -107,8 +108,8 @@ pub struct Offered {
     /// Its name.
     pub label: String,
     /// Its own features.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub x: Value,
+    #[serde(default, skip_serializing_if = "Flat::is_null")]
+    pub x: Flat,
 }
 
 /// A slot.
@@ -117,8 +118,8 @@ pub struct Slot {
     /// Its name.
     pub id: String,
     /// Its own features.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub x: Value,
+    #[serde(default, skip_serializing_if = "Flat::is_null")]
+    pub x: Flat,
     /// Labels that must not be played in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,

@@ -122,6 +122,7 @@ impl Handle {
             saved,
             marks,
             tried: Instant::now(),
+            shortened: Instant::now(),
             started: (now().max(last), Instant::now()),
         };
         let thread = std::thread::Builder::new()

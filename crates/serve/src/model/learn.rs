@@ -1,5 +1,7 @@
 //! Rounds in which the label is heard: forecast, scored, learnt.
 
+use std::sync::Arc;
+
 use noregret::algorithm::{AnyModel, Forecast};
 use noregret::example::{Features, Label};
 use noregret::learner::Classes;
@@ -12,6 +14,7 @@ use serde_json::Value;
 
 use super::engine::{Answer, Done, Engine, Forecasted};
 use super::event::Outcome;
+use super::flat::Flat;
 use super::rows;
 use super::spec::{Feedback, label_name, shown};
 use crate::refusal::Refusal;
@@ -37,9 +40,9 @@ impl Engine {
             let what = format!("a row of the id {} waits already", shown(id));
             return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
         }
-        let features = rows::flatten("x", x, &self.limits)?;
+        let features = Flat::of("x", x, &self.limits)?;
         self.row.clear();
-        rows::fill_known(&self.schema.columns, &features, &mut self.row)?;
+        rows::fill_known(&self.schema.columns, features.iter(), &mut self.row)?;
         let row = Features::Sparse { indices: self.row.indices(), values: self.row.values() };
         self.encoder.transform(row, &mut self.example).map_err(|what| Refusal::invalid("x", what))?;
         let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
@@ -57,7 +60,7 @@ impl Engine {
             played: played.0,
             since: at,
         };
-        match self.asked.insert(id, asked) {
+        match self.asked.insert(id, Arc::new(asked)) {
             Ok(forgotten) => self.standing.forgotten += u64::from(forgotten.is_some()),
             Err(error) => return Err(self.break_off(error.to_string())),
         }
@@ -88,7 +91,7 @@ impl Engine {
             let what = "the model learns from what its decisions earn: decide, then give feedback";
             return Err(Refusal::conflict(what));
         }
-        let features = rows::flatten("x", x, &self.limits)?;
+        let features = Flat::of("x", x, &self.limits)?;
         let accepts = self.encoder.accepts;
         let weight = weight.unwrap_or(1.0);
         if !(weight.is_finite() && (0.0..=LARGEST_WEIGHT).contains(&weight)) {

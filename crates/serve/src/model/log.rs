@@ -185,9 +185,7 @@ fn fill(
 ) -> Result<(), String> {
     row.clear();
     let filled = match kind {
-        RowKind::Columns => {
-            rows::flatten("x", &decide.x, limits).and_then(|features| rows::fill(columns, &features, row))
-        }
+        RowKind::Columns => decide.x.check("x", limits).and_then(|()| rows::fill(columns, &decide.x, row)),
         RowKind::Offers(width) => {
             let labels = decide.labels.as_deref().unwrap_or_default();
             rows::fill_offer(

@@ -9,6 +9,7 @@ use noregret_stream::run::bandit::Play;
 use serde_json::Value;
 
 use super::engine::{Engine, Forecasted};
+use super::flat::Flat;
 use super::learn::forecasted;
 use super::rows;
 use super::spec::RowKind;
@@ -18,12 +19,12 @@ use crate::safety::limits::Limits;
 /// A model as it stood after event `seq`.
 pub(crate) struct Reader {
     pub(crate) seq: u64,
-    learner: AnyModel,
-    encoder: Encoder,
-    columns: noregret_stream::Columns,
-    kind: RowKind,
+    pub(super) learner: AnyModel,
+    pub(super) encoder: Encoder,
+    pub(super) columns: noregret_stream::Columns,
+    pub(super) kind: RowKind,
     play: Play,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// What is told of the model.
     pub(crate) about: Value,
 }
@@ -54,14 +55,14 @@ impl Engine {
 
 impl Reader {
     /// Forecasts a row: of a bandit, the distribution that its labels are drawn from.
-    pub(crate) fn predict(&self, x: &Value) -> Result<Forecasted, Refusal> {
+    pub(crate) fn predict(&self, x: &Flat) -> Result<Forecasted, Refusal> {
         if matches!(self.kind, RowKind::Offers(_)) {
             let what = "the model knows no labels of its own; decide among those on offer instead";
             return Err(Refusal::conflict(what));
         }
-        let features = rows::flatten("x", x, &self.limits)?;
+        x.check("x", &self.limits)?;
         let mut row = Row::new();
-        rows::fill_known(&self.columns, &features, &mut row)?;
+        rows::fill_known(&self.columns, x.iter(), &mut row)?;
         let mut example = Example::default();
         let x = noregret::Features::Sparse { indices: row.indices(), values: row.values() };
         self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;

@@ -1,19 +1,15 @@
-//! From JSON to rows: nested objects are columns by path, texts are categories, labels on offer are blocks of
-//! hashed columns.
+//! From features by name to rows: names are columns, labels on offer are blocks of hashed columns.
 
 use noregret::bandit::offers::{Offer, OfferRow, OfferedLabel, key};
 use noregret::example::Features;
 use noregret_stream::encode::LARGEST_NORM;
 use noregret_stream::{Columns, Row, hash_name};
-use serde_json::Value;
 
 use super::event::Offered;
-use super::spec::shown;
+use super::flat::Flat;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
-/// Objects within objects beyond this depth are refused.
-const DEEPEST: usize = 16;
 /// Bits of the hash of a feature of a label on offer, before it is hashed into the block.
 const BITS: u32 = 31;
 /// Of rounds with more categories than this, no products of two are made: 12 have 66.
@@ -21,110 +17,10 @@ const MOST_PAIRED: usize = 12;
 /// The value of a product: on simulated sites, the reward hardly differs between 3 and 8, and is less at 1.
 const PAIR: f64 = 4.0;
 
-/// The features of a JSON value by name: `{"user": {"age": 31}, "hue": "red"}` has `user.age` = 31 and
-/// `hue=red` = 1.
-///
-/// # Errors
-/// Values that are no features, numbers too large, too many features.
-pub(crate) fn flatten(field: &str, x: &Value, limits: &Limits) -> Result<Vec<(String, f64)>, Refusal> {
-    let mut flat = Flat { out: Vec::new(), field, most: limits.columns };
-    match x {
-        Value::Null => {}
-        Value::Object(map) => {
-            for (name, value) in map {
-                flat.value(&mut name.clone(), value, 0)?;
-            }
-        }
-        Value::Array(list) => {
-            for (at, value) in list.iter().enumerate() {
-                flat.value(&mut at.to_string(), value, 0)?;
-            }
-        }
-        other => {
-            let what = format!(
-                "the features are {}; an object of them, or an array, was needed",
-                shown(&other.to_string())
-            );
-            return Err(Refusal::invalid(field, what));
-        }
-    }
-    Ok(flat.out)
-}
-
-struct Flat<'a> {
-    out: Vec<(String, f64)>,
-    field: &'a str,
-    most: usize,
-}
-
-impl Flat<'_> {
-    fn value(&mut self, path: &mut String, value: &Value, depth: usize) -> Result<(), Refusal> {
-        match value {
-            Value::Null => Ok(()),
-            Value::Bool(value) => self.push(path.clone(), f64::from(u8::from(*value))),
-            Value::Number(number) => match number.as_f64() {
-                Some(number) if number.abs() <= LARGEST_NORM => self.push(path.clone(), number),
-                _ => {
-                    let what = format!(
-                        "feature {} is {number}; a number of at most {LARGEST_NORM:e} was needed",
-                        shown(path)
-                    );
-                    Err(Refusal::invalid(self.field, what))
-                }
-            },
-            Value::String(text) => self.push(format!("{path}={text}"), 1.0),
-            Value::Array(_) | Value::Object(_) if depth == DEEPEST => {
-                let what = format!("feature {} is nested more than {DEEPEST} deep", shown(path));
-                Err(Refusal::invalid(self.field, what))
-            }
-            Value::Array(list) => {
-                let length = path.len();
-                for (at, value) in list.iter().enumerate() {
-                    // Texts in a list are a set: their order says nothing.
-                    if !value.is_string() {
-                        path.push('.');
-                        path.push_str(&at.to_string());
-                    }
-                    self.value(path, value, depth + 1)?;
-                    path.truncate(length);
-                }
-                Ok(())
-            }
-            Value::Object(map) => {
-                let length = path.len();
-                for (name, value) in map {
-                    path.push('.');
-                    path.push_str(name);
-                    self.value(path, value, depth + 1)?;
-                    path.truncate(length);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn push(&mut self, name: String, value: f64) -> Result<(), Refusal> {
-        const LONGEST: usize = 1024;
-        if name.len() > LONGEST {
-            let what = format!("feature {} has a name of more than {LONGEST} bytes", shown(&name));
-            return Err(Refusal::invalid(self.field, what));
-        }
-        if self.out.len() == self.most {
-            let what = format!("there are more than {} features, which is the limit", self.most);
-            return Err(Refusal::invalid(self.field, what));
-        }
-        self.out.push((name, value));
-        Ok(())
-    }
-}
-
 /// How many of `features` have no column yet.
-pub(crate) fn unknown(columns: &Columns, features: &[(String, f64)]) -> usize {
-    let mut new: Vec<&str> = features
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .filter(|name| columns.index_of(name).is_none())
-        .collect();
+pub(crate) fn unknown(columns: &Columns, features: &Flat) -> usize {
+    let mut new: Vec<&str> =
+        features.iter().map(|(name, _)| name).filter(|name| columns.index_of(name).is_none()).collect();
     new.sort_unstable();
     new.dedup();
     new.len()
@@ -134,14 +30,14 @@ pub(crate) fn unknown(columns: &Columns, features: &[(String, f64)]) -> usize {
 ///
 /// # Errors
 /// Where values of one name add up to infinity.
-pub(crate) fn fill(columns: &mut Columns, features: &[(String, f64)], row: &mut Row) -> Result<(), Refusal> {
-    for (name, value) in features {
+pub(crate) fn fill(columns: &mut Columns, features: &Flat, row: &mut Row) -> Result<(), Refusal> {
+    for (name, value) in features.iter() {
         let column = match &mut *columns {
             Columns::Named(names) => names.intern(name),
             columns => columns.index_of(name),
         };
         if let Some(column) = column {
-            row.push(column, *value);
+            row.push(column, value);
         }
     }
     summed(row)
@@ -151,14 +47,14 @@ pub(crate) fn fill(columns: &mut Columns, features: &[(String, f64)], row: &mut 
 ///
 /// # Errors
 /// Where values of one name add up to infinity.
-pub(crate) fn fill_known(
+pub(crate) fn fill_known<'a>(
     columns: &Columns,
-    features: &[(String, f64)],
+    features: impl Iterator<Item = (&'a str, f64)>,
     row: &mut Row,
 ) -> Result<(), Refusal> {
     for (name, value) in features {
         if let Some(column) = columns.index_of(name) {
-            row.push(column, *value);
+            row.push(column, value);
         }
     }
     summed(row)
@@ -202,28 +98,72 @@ fn pair(context: &mut Vec<(String, f64)>) {
 /// # Errors
 /// Features that are none.
 pub(crate) fn fill_offer(
-    x: &Value,
-    slot: Option<&Value>,
+    x: &Flat,
+    slot: Option<&Flat>,
     labels: &[Offered],
     width: u32,
     limits: &Limits,
     row: &mut Row,
 ) -> Result<(), Refusal> {
-    let mut context = flatten("x", x, limits)?;
-    if let Some(slot) = slot {
-        let own = flatten("slots", slot, limits)?;
-        context.extend(own.into_iter().map(|(name, value)| (format!("slot.{name}"), value)));
+    OfferFeatures::of(x, slot, labels, limits)?.fill(width, row)
+}
+
+fn listed(features: &Flat) -> Vec<(String, f64)> {
+    features.iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The features of a round in which labels are on offer, by name.
+#[derive(Clone)]
+pub(crate) struct OfferFeatures {
+    /// Of the round, those of its slot with `slot.` before their names.
+    pub(crate) context: Vec<(String, f64)>,
+    /// Of every label, with the key of its name.
+    pub(crate) labels: Vec<(u64, Vec<(String, f64)>)>,
+}
+
+impl OfferFeatures {
+    /// # Errors
+    /// Features that are none.
+    pub(crate) fn of(
+        x: &Flat,
+        slot: Option<&Flat>,
+        labels: &[Offered],
+        limits: &Limits,
+    ) -> Result<Self, Refusal> {
+        x.check("x", limits)?;
+        let mut context = listed(x);
+        if let Some(slot) = slot {
+            slot.check("slots", limits)?;
+            context.extend(slot.iter().map(|(name, value)| (format!("slot.{name}"), value)));
+        }
+        let mut described = Vec::with_capacity(labels.len());
+        for (at, label) in labels.iter().enumerate() {
+            label.x.check(&format!("labels[{at}]"), limits)?;
+            described.push((key(&label.label), listed(&label.x)));
+        }
+        Ok(Self { context, labels: described })
     }
-    pair(&mut context);
-    let (indices, values) = hashed(&context);
-    let mut described = Vec::with_capacity(labels.len());
-    for (at, label) in labels.iter().enumerate() {
-        let own = match &label.x {
-            Value::Null => Vec::new(),
-            x => flatten(&format!("labels[{at}]"), x, limits)?,
-        };
-        described.push((key(&label.label), hashed(&own)));
+
+    /// Fills in the row, in blocks of `width` columns.
+    ///
+    /// # Errors
+    /// Products that are too large.
+    pub(crate) fn fill(mut self, width: u32, row: &mut Row) -> Result<(), Refusal> {
+        pair(&mut self.context);
+        let described: Vec<_> = self.labels.iter().map(|(key, own)| (*key, hashed(own))).collect();
+        fill_blocks(&hashed(&self.context), &described, width, row)
     }
+}
+
+/// Hashed columns with their values.
+type Hashed = (Vec<u32>, Vec<f64>);
+
+fn fill_blocks(
+    (indices, values): &Hashed,
+    described: &[(u64, Hashed)],
+    width: u32,
+    row: &mut Row,
+) -> Result<(), Refusal> {
     let offered: Vec<OfferedLabel<'_>> = described
         .iter()
         .map(|(key, (indices, values))| OfferedLabel {
@@ -231,7 +171,7 @@ pub(crate) fn fill_offer(
             features: Features::Sparse { indices, values },
         })
         .collect();
-    let offer = Offer { context: Features::Sparse { indices: &indices, values: &values }, labels: &offered };
+    let offer = Offer { context: Features::Sparse { indices, values }, labels: &offered };
     let mut made = OfferRow::default();
     offer.encode(width, &mut made);
     for (column, value) in made.features().iter() {

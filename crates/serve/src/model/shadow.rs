@@ -2,6 +2,8 @@
 //! round, its decisions are not played; it learns what the labels that were played have earned, with the
 //! probabilities that they were played with.
 
+use std::sync::Arc;
+
 use noregret::algorithm::AnyModel;
 use noregret::prediction::{Decision, Reward};
 
@@ -72,10 +74,10 @@ impl Engine {
             return Err(Refusal::invalid("labels", "the decision is among other labels"));
         }
         if matches!(self.kind, RowKind::Columns) {
-            let features = rows::flatten("x", &decide.x, &self.limits)?;
-            self.make_room(&features, 0)?;
+            decide.x.check("x", &self.limits)?;
+            self.make_room(&decide.x, 0)?;
             self.row.clear();
-            rows::fill(&mut self.schema.columns, &features, &mut self.row)
+            rows::fill(&mut self.schema.columns, &decide.x, &mut self.row)
                 .map_err(|refusal| self.break_off(refusal.detail))?;
         }
         for (slot, played) in played.iter().enumerate() {
@@ -108,7 +110,7 @@ impl Engine {
             (mine.label, mine.probability, mine.explored) = (played.label, played.probability, None);
             let active = !decide.deferred;
             let waits = Waits { example: self.kept(&mine), taken: mine, since: at, active, heard: None };
-            match self.waiting.insert(&decide.id_of(slot), waits) {
+            match self.waiting.insert(&decide.id_of(slot), Arc::new(waits)) {
                 Ok(forgotten) => self.standing.forgotten += u64::from(forgotten.is_some()),
                 Err(error) => return Err(self.break_off(error.to_string())),
             }

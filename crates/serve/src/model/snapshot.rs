@@ -1,5 +1,7 @@
 //! A model as a file: the very model file of the command line, and beside it what only the service needs.
 
+use std::sync::Arc;
+
 use noregret::algorithm::AnyModel;
 use noregret::guarantee::RunFacts;
 use noregret::model::{Archive, Data, ModelError, Numbers};
@@ -22,15 +24,39 @@ const SERVICE: &str = "service";
 
 /// The service's own part of a snapshot.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct Kept<W, A> {
     spec: Spec,
     kind: RowKind,
     floor: f64,
     seed: u64,
-    waiting: Vec<(String, Waits)>,
-    #[serde(default)]
-    asked: Vec<(String, Asked)>,
+    waiting: Vec<(String, W)>,
+    #[serde(default = "Vec::new")]
+    asked: Vec<(String, A)>,
     standing: Standing,
+}
+
+/// A model as it stood at one moment, in memory: what takes long, writing it down, can be done elsewhere while
+/// the model goes on. What waits is shared with it, not copied.
+pub(crate) struct Still {
+    saved: Saved,
+    kept: Kept<Arc<Waits>, Arc<Asked>>,
+}
+
+impl Still {
+    /// As a file.
+    pub(crate) fn archive(self) -> Archive {
+        let Self { mut saved, kept } = self;
+        let mut archive = saved.archive();
+        let Kept { spec, kind, floor, seed, waiting, asked, standing } = kept;
+        let waiting = waiting.iter().map(|(id, waits)| (id.clone(), &**waits)).collect();
+        let asked = asked.iter().map(|(id, asked)| (id.clone(), &**asked)).collect();
+        let kept: Kept<&Waits, &Asked> = Kept { spec, kind, floor, seed, waiting, asked, standing };
+        let mut bytes = serde_json::to_vec(&kept).expect("plain data");
+        bytes.resize(bytes.len().next_multiple_of(8), b' ');
+        let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        archive.set_tensor(SERVICE, Numbers { shape: vec![words.len()], data: Data::Count(words) });
+        archive
+    }
 }
 
 impl Engine {
@@ -58,23 +84,23 @@ impl Engine {
         archive
     }
 
-    /// All that is needed to go on as if nothing had happened.
+    /// All that is needed to go on as if nothing had happened, as a file.
     pub(crate) fn snapshot(&self) -> Archive {
-        let mut archive = self.saved().archive();
+        self.still().archive()
+    }
+
+    /// The same, not written down yet.
+    pub(crate) fn still(&self) -> Still {
         let kept = Kept {
             spec: self.spec.clone(),
             kind: self.kind,
             floor: self.play.floor,
             seed: self.seed,
-            waiting: self.waiting.iter().map(|(id, waits)| (id.to_owned(), waits.clone())).collect(),
-            asked: self.asked.iter().map(|(id, asked)| (id.to_owned(), asked.clone())).collect(),
+            waiting: self.waiting.iter().map(|(id, waits)| (id.to_owned(), Arc::clone(waits))).collect(),
+            asked: self.asked.iter().map(|(id, asked)| (id.to_owned(), Arc::clone(asked))).collect(),
             standing: self.standing.clone(),
         };
-        let mut bytes = serde_json::to_vec(&kept).expect("plain data");
-        bytes.resize(bytes.len().next_multiple_of(8), b' ');
-        let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        archive.set_tensor(SERVICE, Numbers { shape: vec![words.len()], data: Data::Count(words) });
-        archive
+        Still { saved: self.saved(), kept }
     }
 
     /// The model of a snapshot.
@@ -87,7 +113,8 @@ impl Engine {
             return Err(damaged("it is no list of bytes".to_owned()));
         };
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        let kept: Kept<Waits, Asked> =
+            serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         let saved = Saved::from_archive(archive)?;
         let problem = saved.learner.problem().clone();
         let mut waiting = Pending::new(limits.waiting);
@@ -95,7 +122,7 @@ impl Engine {
             if !waits.example.fits(&problem) || waits.taken.check(problem.classes).is_err() {
                 return Err(damaged(format!("the decision {id:?} does not fit the learner")));
             }
-            waiting.insert(&id, waits).map_err(|error| damaged(error.to_string()))?;
+            waiting.insert(&id, Arc::new(waits)).map_err(|error| damaged(error.to_string()))?;
         }
         let mut play = Play { floor: kept.floor, ..Play::new(kept.seed) };
         if let Some(generator) = &saved.generator {
@@ -103,7 +130,7 @@ impl Engine {
         }
         let mut asked = Pending::new(limits.waiting);
         for (id, row) in kept.asked {
-            asked.insert(&id, row).map_err(|error| damaged(error.to_string()))?;
+            asked.insert(&id, Arc::new(row)).map_err(|error| damaged(error.to_string()))?;
         }
         let Kept { spec, kind, seed, standing, .. } = kept;
         if standing.last.len() > WINDOW {
@@ -170,7 +197,9 @@ impl Engine {
         let decisions = Decisions::load(archive, &problem, limits.waiting).map_err(wrong)?;
         for (id, example, taken) in decisions.iter() {
             let waits = Waits::resumed(example.clone(), taken.clone());
-            waiting.insert(id, waits).map_err(|error| Refusal::invalid("body", error.to_string()))?;
+            waiting
+                .insert(id, Arc::new(waits))
+                .map_err(|error| Refusal::invalid("body", error.to_string()))?;
         }
         Ok(Self::of(spec, kind, saved, play, 0, waiting, standing, limits))
     }

@@ -69,6 +69,11 @@ pub struct Service {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = 30.0, minimum = 0.00001, maximum = 36_500.0)]
     pub retain_days: Option<f64>,
+    /// In this share of the decisions, from 0 to 1, the label is drawn uniformly, whatever the learner would
+    /// play; the learner explores by itself, and needs none. The log begins anew where it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 0.1, minimum = 0.0, maximum = 1.0)]
+    pub explore: Option<f64>,
     /// What several rewards of one decision make.
     pub aggregation: Aggregation,
     /// Who chooses the label that is played.
@@ -97,6 +102,10 @@ impl Service {
         if let Some(days) = self.retain_days.filter(|days| !(0.00001..=36_500.0).contains(days)) {
             let what = format!("retain_days is {days}; a number from 0.00001 to 36500 was needed");
             return Err(Refusal::invalid("retain_days", what));
+        }
+        if let Some(share) = self.explore.filter(|share| !(0.0..=1.0).contains(share)) {
+            let what = format!("explore is {share}; a number from 0 to 1 was needed");
+            return Err(Refusal::invalid("explore", what));
         }
         if self.aggregation == Aggregation::Sum && self.wait_seconds.is_none() {
             let what = "sums are learnt when the waiting time is over, and there is none";

@@ -18,7 +18,8 @@ use crate::store::{self, Past, Store};
 
 /// At most so many events are written at once.
 const GROUP: usize = 512;
-/// How often waiting times are looked at where nobody asks for anything.
+/// How often waiting times are looked at where nobody asks for anything, and at most how often the log is
+/// shortened.
 const TICK: Duration = Duration::from_millis(250);
 /// How long a model that stands still waits before it is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
@@ -36,6 +37,8 @@ pub(super) struct Writer {
     pub(super) marks: Vec<(u64, i64)>,
     /// When it was last tried to go on.
     pub(super) tried: Instant,
+    /// When the log was last shortened.
+    pub(super) shortened: Instant,
     /// When it was started: by the clock or the last event, whichever is later, and by what no clock changes.
     pub(super) started: (i64, Instant),
 }
@@ -125,6 +128,7 @@ impl Writer {
             self.name(id)?;
         }
         let at = self.at();
+        let explored = self.engine.play.explore;
         let (answer, outcome) = match self.engine.apply(at, &event) {
             Err(refusal) if refusal.status == 404 => return self.late(&event, refusal),
             done => done?,
@@ -136,6 +140,11 @@ impl Writer {
         *begun = true;
         let written =
             written.and_then(|()| self.store.append(self.engine.standing.seq, at, &event, &outcome));
+        let written = written.and_then(|()| match self.engine.play.explore == explored {
+            true => Ok(()),
+            // A log says once how its labels are drawn.
+            false => self.begin_log(),
+        });
         if let Err(what) = written {
             // The engine is ahead of the log.
             self.engine.broken = Some(what.clone());
@@ -145,6 +154,12 @@ impl Writer {
             *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = self.engine.spec.clone();
         }
         Ok(answer)
+    }
+
+    /// The log goes on as one of its own, from the model as it stands.
+    fn begin_log(&mut self) -> Result<(), String> {
+        let header = super::log::header(&self.engine, Some(self.engine.archive().digest()))?;
+        self.store.begin_log(self.engine.standing.seq, &header, &self.engine.snapshot())
     }
 
     /// Gives what begins an id, if it has none, and refuses one that was used.
@@ -345,9 +360,11 @@ impl Writer {
     /// back at most so much further.
     fn forget_sometimes(&mut self) {
         let Some(days) = self.engine.spec.service.retain_days else { return };
-        if self.failure().is_some() || self.engine.spec.shadow_of.is_some() {
+        if self.shortened.elapsed() < TICK || self.failure().is_some() || self.engine.spec.shadow_of.is_some()
+        {
             return;
         }
+        self.shortened = Instant::now();
         let kept = ((days * 86_400_000.0) as i64).max(8);
         let (seq, at) = (self.engine.standing.seq, self.at());
         let over = self.marks.iter().rposition(|mark| mark.1 <= at - kept);
@@ -375,17 +392,19 @@ impl Writer {
     /// Writes a snapshot in the background when enough has happened.
     fn save_sometimes(&mut self) {
         let seq = self.engine.standing.seq;
-        if seq - self.saved < self.limits.snapshot_every
+        // What waits is written with it: where much does, that is done less often.
+        let waits = (self.engine.waiting.len() + self.engine.asked.len()) as u64;
+        if seq - self.saved < self.limits.snapshot_every.max(waits)
             || self.failure().is_some()
             || self.shared.saving.swap(true, Ordering::AcqRel)
         {
             return;
         }
         self.saved = seq;
-        let (snapshot, folder) = (self.engine.snapshot(), self.store.folder().to_owned());
+        let (still, folder) = (self.engine.still(), self.store.folder().to_owned());
         let (shared, name) = (Arc::clone(&self.shared), self.name.clone());
         let spawned = std::thread::Builder::new().name("snapshot".to_owned()).spawn(move || {
-            if let Err(what) = store::write_snapshot(&folder, seq, &snapshot) {
+            if let Err(what) = store::write_snapshot(&folder, seq, &still.archive()) {
                 tracing::error!(model = %name, "a snapshot was not written, and the log has it all: {what}");
             }
             shared.saving.store(false, Ordering::Release);

@@ -1,28 +1,31 @@
-//! Offline evaluations: what the loop earned, and what its baseline, its best guess and chance would have.
+//! Offline evaluations: what the loop earned, and what its baseline, its best guess, chance and other learners
+//! would have.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
-use noregret_stream::Replacement;
+use axum::response::IntoResponse as _;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use std::io::Write as _;
+use serde_json::{Map, Value, json};
 
 use super::Names;
 use super::answers::Answered;
+use super::kept;
 use super::time::moment;
-use crate::api::models::{aside, simply_evaluated};
+use crate::api::models::{evaluated_on_log, learning};
 use crate::app::{App, json as answered};
-use crate::model::evaluation::Simple;
+use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::{Handle, now};
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
-use crate::safety::names::check;
+
+/// Where they are kept.
+const KIND: &str = "evaluations";
+/// Each learns from the whole log.
+const MOST_CUSTOM: usize = 20;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -31,11 +34,41 @@ struct Contract {
     start_time: String,
     end_time: String,
     #[serde(default)]
-    policies: Option<Vec<Value>>,
+    policies: Option<Vec<Custom>>,
 }
 
-fn folder(handle: &Handle) -> PathBuf {
-    handle.folder.join("evaluations")
+/// A policy of one's own.
+#[derive(Debug, Deserialize)]
+struct Custom {
+    name: String,
+    #[serde(default)]
+    arguments: String,
+}
+
+impl Custom {
+    /// The learner that its arguments name, with its parameters: `--learner NAME --PARAMETER VALUE …`.
+    fn learner(&self) -> Result<(String, Map<String, Value>), Refusal> {
+        let not_ours = || {
+            let what = format!(
+                "the policy {} is {}; command lines of Vowpal Wabbit are not evaluated here, --learner NAME --PARAMETER VALUE … is",
+                shown(&self.name),
+                shown(&self.arguments)
+            );
+            Refusal::not_offered(what)
+        };
+        let words: Vec<&str> = self.arguments.split_whitespace().collect();
+        let mut params = Map::new();
+        for pair in words.chunks(2) {
+            let [name, value] = pair else { return Err(not_ours()) };
+            let name = name.strip_prefix("--").ok_or_else(not_ours)?;
+            let value = serde_json::from_str(value).unwrap_or_else(|_| (*value).into());
+            params.insert(name.to_owned(), value);
+        }
+        match params.shift_remove("learner") {
+            Some(Value::String(learner)) => Ok((learner, params)),
+            _ => Err(not_ours()),
+        }
+    }
 }
 
 /// PUT evaluations/{id}.
@@ -65,43 +98,44 @@ pub(super) async fn create_any(
 }
 
 async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Value, Refusal> {
-    check(&id).map_err(|_| Refusal::invalid("evaluationId", format!("the id {} is no name", shown(&id))))?;
-    if contract.policies.is_some_and(|policies| !policies.is_empty()) {
-        let what = "custom policies are command lines of Vowpal Wabbit, which are not evaluated here; Online, Baseline, Random and the loop without exploration are";
-        return Err(Refusal::not_offered(what));
+    kept::check_id("evaluationId", &id)?;
+    let customs = contract.policies.unwrap_or_default();
+    if customs.len() > MOST_CUSTOM {
+        let what = format!("there are {} policies; at most {MOST_CUSTOM} are evaluated", customs.len());
+        return Err(Refusal::invalid("policies", what));
     }
-    let mut results = Vec::new();
-    let compared = [
+    let mut compared: Vec<(String, String, &str, Candidate)> = [
         ("Online", "Online", Simple::Logged),
         ("Baseline1", "Baseline", Simple::Baseline),
         ("RandomPolicy1", "Random", Simple::Uniform),
         ("Greedy", "OfflineExperimentation", Simple::Greedy),
-    ];
-    for (name, source, policy) in compared {
-        let estimate = simply_evaluated(Arc::clone(handle), policy, 0.95).await?;
-        results.push(result(name, source, &estimate));
+    ]
+    .map(|(name, source, policy)| (name.to_owned(), String::new(), source, Candidate::Simple(policy)))
+    .into();
+    for custom in customs {
+        let (learner, params) = custom.learner()?;
+        let candidate = learning(handle, &learner, params).await?;
+        compared.push((custom.name, custom.arguments, "Custom", candidate));
     }
+    let mut results = Vec::new();
+    for (name, arguments, source, candidate) in compared {
+        let estimate = evaluated_on_log(Arc::clone(handle), candidate, 0.95).await?;
+        results.push(result(&name, &arguments, source, &estimate));
+    }
+    let value = |one: &&Value| one["totalSummary"]["averageReward"].as_f64().unwrap_or(f64::NEG_INFINITY);
+    let best = results.iter().max_by(|a, b| value(a).total_cmp(&value(b)));
+    let best = best.map_or(Value::Null, |best| best["name"].clone());
     let evaluation = json!({
         "id": id, "name": contract.name, "startTime": contract.start_time, "endTime": contract.end_time,
         "jobId": id, "status": "completed", "evaluationType": "Manual", "creationTime": moment(now()),
-        "optimalPolicy": "Online", "featureImportance": [], "policyResults": results,
+        "optimalPolicy": best, "featureImportance": [], "policyResults": results,
     });
-    let (path, text) = (folder(handle), evaluation.to_string());
-    aside(move || {
-        let write = || {
-            std::fs::create_dir_all(&path)?;
-            let mut file = Replacement::open(&path.join(format!("{id}.json")))?;
-            file.write_all(text.as_bytes())?;
-            file.finish()
-        };
-        write().map_err(|error: std::io::Error| Refusal::failed(format!("{}: {error}", path.display())))
-    })
-    .await?;
+    kept::write(handle, KIND, &id, &evaluation).await?;
     Ok(evaluation)
 }
 
 /// An estimate in Personalizer's form: by self-normalised importance weights.
-fn result(name: &str, source: &str, estimate: &Value) -> Value {
+fn result(name: &str, arguments: &str, source: &str, estimate: &Value) -> Value {
     let estimates = estimate["estimates"].as_array().cloned().unwrap_or_default();
     let by = |name: &str| estimates.iter().find(|estimate| estimate["estimator"] == name).cloned();
     let value = by("snips").or_else(|| by("ips")).unwrap_or_default();
@@ -119,38 +153,25 @@ fn result(name: &str, source: &str, estimate: &Value) -> Value {
         "expectedReward": mean,
     });
     json!({
-        "name": name, "arguments": "", "policySource": source, "slotId": "",
+        "name": name, "arguments": arguments, "policySource": source, "slotId": "",
         "summary": [total], "totalSummary": total,
     })
-}
-
-async fn read(handle: &Arc<Handle>, id: String) -> Result<Value, Refusal> {
-    let unknown = Refusal::unknown(format!("there is no evaluation {}", shown(&id)));
-    if check(&id).is_err() {
-        return Err(unknown);
-    }
-    let path = folder(handle).join(format!("{id}.json"));
-    let text = aside(move || std::fs::read(&path).map_err(|_| unknown)).await?;
-    serde_json::from_slice(&text).map_err(|error| Refusal::failed(error.to_string()))
 }
 
 /// GET evaluations/{id}.
 pub(super) async fn show(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
     let handle = names.open(&app, &headers, Right::Read).await?;
-    Ok(answered(StatusCode::OK, &read(&handle, names.id.clone()).await?))
+    Ok(answered(StatusCode::OK, &kept::read(&handle, KIND, &names.id).await?))
 }
 
 /// DELETE evaluations/{id}.
 pub(super) async fn delete(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
     let handle = names.open(&app, &headers, Right::Write).await?;
-    let path = folder(&handle).join(format!("{}.json", names.id));
-    if check(&names.id).is_ok() {
-        let _ = std::fs::remove_file(path);
-    }
+    kept::remove(&handle, KIND, &names.id);
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// GET evaluations: a list in older versions of the protocol, a page of one in the newest.
+/// GET evaluations.
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     names: Names,
@@ -158,40 +179,5 @@ pub(super) async fn list(
     uri: axum::http::Uri,
 ) -> Answered {
     let handle = names.open(&app, &headers, Right::Read).await?;
-    let path = folder(&handle);
-    let all = aside(move || {
-        let Ok(entries) = std::fs::read_dir(&path) else { return Ok(Vec::new()) };
-        let mut all: Vec<Value> = entries
-            .flatten()
-            .filter_map(|entry| serde_json::from_slice(&std::fs::read(entry.path()).ok()?).ok())
-            .collect();
-        all.sort_by_key(|evaluation| evaluation["creationTime"].to_string());
-        Ok(all)
-    })
-    .await?;
-    Ok(paged(all, &uri))
-}
-
-fn paged(all: Vec<Value>, uri: &axum::http::Uri) -> Response {
-    let newest = uri.query().is_some_and(|query| query.contains("api-version="));
-    let answer = if newest { json!({"value": all}) } else { Value::Array(all) };
-    answered(StatusCode::OK, &answer)
-}
-
-/// GET featureImportances.
-pub(super) async fn no_importances(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    uri: axum::http::Uri,
-) -> Answered {
-    names.open(&app, &headers, Right::Read).await?;
-    Ok(paged(Vec::new(), &uri))
-}
-
-/// featureImportances/{id}.
-pub(super) async fn no_importance(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    names.open(&app, &headers, Right::Read).await?;
-    let what = "importances of features are not computed: the learner of a loop hashes products of features, and has no weight for each";
-    Err(Refusal::not_offered(what).into())
+    Ok(kept::paged(kept::all(&handle, KIND).await?, &uri))
 }

@@ -14,6 +14,7 @@ use super::answers::Answered;
 use crate::app::{App, json as answered};
 use crate::model::engine::{Answer, Chosen};
 use crate::model::event::{Decide, Event, Offered, Outcome, Slot, slot_id};
+use crate::model::flat::Flat;
 use crate::model::handle::Handle;
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
@@ -75,7 +76,7 @@ struct SlotRewards {
 }
 
 /// A list of dictionaries as one object. What two of them name alike is kept of both.
-fn joined(features: Option<Features>) -> Value {
+fn joined(features: Option<Features>) -> Flat {
     let mut all = Map::new();
     for (name, value) in features.into_iter().flatten().flatten() {
         match all.get_mut(&name) {
@@ -84,7 +85,7 @@ fn joined(features: Option<Features>) -> Value {
             Some(before) => *before = json!([before.take(), value]),
         }
     }
-    Value::Object(all)
+    Flat::deserialize(Value::Object(all)).expect("a value is JSON")
 }
 
 /// The event's id: as given, or made.

@@ -8,6 +8,8 @@
 mod answers;
 mod evaluations;
 mod events;
+mod importances;
+mod kept;
 mod settings;
 mod time;
 
@@ -58,12 +60,10 @@ fn one() -> Router<Arc<App>> {
             "/evaluations/{id}",
             get(evaluations::show).put(evaluations::create).delete(evaluations::delete),
         )
-        .route("/featureImportances", get(evaluations::no_importances))
+        .route("/featureImportances", get(importances::list))
         .route(
             "/featureImportances/{id}",
-            get(evaluations::no_importance)
-                .put(evaluations::no_importance)
-                .delete(evaluations::no_importance),
+            get(importances::show).put(importances::create).delete(importances::delete),
         )
         .route("/logs", axum::routing::delete(settings::delete_logs))
         .route("/logs/properties", get(settings::log_properties))

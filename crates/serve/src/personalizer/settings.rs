@@ -58,6 +58,7 @@ async fn configuration(handle: &crate::model::handle::Handle) -> Result<Value, R
     }
     .into();
     answer["logRetentionDays"] = service.retain_days.map_or(json!(-1), |days| json!(days as i64));
+    answer["explorationPercentage"] = service.explore.unwrap_or(0.0).into();
     if let Some(reward) = service.default_reward {
         answer["defaultReward"] = reward.into();
     }
@@ -134,10 +135,11 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
             _ => return wrong("logRetentionDays", days, "-1, or a number of days from 1 to 36500"),
         };
     }
-    if let Some(rate) = wanted.get("explorationPercentage")
-        && !rate.as_f64().is_some_and(|rate| (0.0..=1.0).contains(&rate))
-    {
-        return wrong("explorationPercentage", rate, "a number from 0 to 1");
+    if let Some(rate) = wanted.get("explorationPercentage") {
+        match rate.as_f64().filter(|rate| (0.0..=1.0).contains(rate)) {
+            Some(rate) => service.explore = Some(rate).filter(|rate| *rate > 0.0),
+            None => return wrong("explorationPercentage", rate, "a number from 0 to 1"),
+        }
     }
     wanted.remove("latestApprenticeModeMetrics");
     // The key of an external storage account is not kept.

@@ -39,6 +39,9 @@ const FILE: &str = "events.sqlite";
 const SNAPSHOTS: &str = "snapshots";
 /// Models as they stood where the log can begin.
 const MARKS: &str = "marks";
+/// After so many pages of 4 KiB what was written ahead goes into the database: whoever waits meanwhile waits
+/// for some milliseconds.
+const CHECKPOINT: i64 = 256;
 /// How many snapshots are kept that were made on the way.
 const KEPT: usize = 4;
 
@@ -97,6 +100,7 @@ impl Store {
         let db = connect(&path, flags).map_err(failed)?;
         db.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         db.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT).map_err(failed)?;
         db.execute_batch(SCHEMA).map_err(failed)?;
         Ok(Self { db, folder: folder.to_owned() })
     }
@@ -124,6 +128,11 @@ impl Store {
         let last = last.unwrap_or(first).max(first) as u64;
         let mut notes = Vec::new();
         let mut failure = format!("{}: has no snapshot", folder.display());
+        // Of events that were never committed, as for snapshots below.
+        for seq in seqs(&folder.join(MARKS))?.into_iter().filter(|seq| *seq > last) {
+            let path = file_of(folder, MARKS, seq);
+            std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
         for seq in store.snapshots()?.into_iter().rev() {
             let path = store.snapshot_path(seq);
             if seq > last {
@@ -250,11 +259,22 @@ impl Store {
         done.map(drop).map_err(|error| self.failed(&error))
     }
 
-    /// Marks event `seq`, at which the log can begin with `header`, and keeps the model as it stood then.
-    pub(crate) fn mark(&self, seq: u64, at: i64, header: &str, archive: &Archive) -> Result<(), String> {
+    /// The log begins anew behind event `seq` with `header`; the model as it stood then is kept.
+    pub(crate) fn begin_log(&mut self, seq: u64, header: &str, archive: &Archive) -> Result<(), String> {
+        self.keep(seq, archive)?;
+        self.add_segment(seq, header)
+    }
+
+    /// Keeps the model as it stood where a log begins.
+    fn keep(&self, seq: u64, archive: &Archive) -> Result<(), String> {
         let path = self.folder.join(MARKS);
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        model_file::write(archive, &file_of(&self.folder, MARKS, seq)).map_err(|error| error.to_string())?;
+        model_file::write(archive, &file_of(&self.folder, MARKS, seq)).map_err(|error| error.to_string())
+    }
+
+    /// Marks event `seq`, at which the log can begin with `header`, and keeps the model as it stood then.
+    pub(crate) fn mark(&self, seq: u64, at: i64, header: &str, archive: &Archive) -> Result<(), String> {
+        self.keep(seq, archive)?;
         let done = self.db.execute(
             "INSERT OR REPLACE INTO marks (seq, at, header) VALUES (?, ?, ?)",
             params![seq as i64, at, header],

@@ -124,6 +124,51 @@ fn labels_come_and_go() {
     service.post("/v1/models/news/decide", &json!({"x": {}})).ok(422);
 }
 
+/// A share of the draws is uniform, however many labels are on offer, and the log says so.
+#[test]
+fn a_share_is_explored() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    let spec = |service: Value| json!({"feedback": "bandit", "params": {"width": 64, "classes": 4}, "service": service});
+    service.put("/v1/models/news", &spec(json!({}))).ok(201);
+    let round = |service: &Service, t: u64| {
+        let labels: Vec<String> = (0..2 + t % 3).map(|at| format!("article-{at}")).collect();
+        let body = json!({"x": {"t": t % 2}, "labels": labels});
+        let decision = service.post("/v1/models/news/decide", &body).ok(200);
+        let reward = f64::from(u8::from(decision["label"] == "article-0"));
+        service.post("/v1/models/news/feedback", &json!({"id": decision["id"], "reward": reward})).ok(200);
+        let p =
+            decision["p"].as_object().expect("probabilities").values().map(|p| p.as_f64().expect("a number"));
+        p.fold(1.0, f64::min) * labels.len() as f64
+    };
+    (0..40).for_each(|t| drop(round(&service, t)));
+    let before = Archive::from_bytes(&service.get("/v1/models/news/model").bytes).expect("a model file");
+    let version = service.get("/v1/models/news").ok(200)["version"].as_u64().expect("a version");
+    service.put("/v1/models/news", &spec(json!({"explore": 0.4}))).ok(200);
+    for t in 0..40 {
+        let least = round(&service, t);
+        assert!(least >= 0.4 - 1e-9, "{least}");
+        if t == 20 {
+            service.stop();
+            service = Service::start(folder.path());
+        }
+    }
+    let after = Archive::from_bytes(&service.get("/v1/models/news/model").bytes).expect("a model file");
+    let log = service.get("/v1/models/news/log");
+    assert_eq!(replayed(log.bytes, Some(&before)).digest(), after.digest());
+    let versions = service.get("/v1/models/news/versions").ok(200);
+    assert!(versions.to_string().contains(&(version + 1).to_string()), "{versions}");
+    let evaluate = |policy: &str| {
+        let body = json!({"policy": policy, "params": {"width": 32, "classes": 4}});
+        service.post("/v1/models/news/evaluate", &body)
+    };
+    let learnt = evaluate("learner:offers").ok(200);
+    assert!(learnt["rounds"] == 40 && learnt["estimates"][0]["value"].is_number(), "{learnt}");
+    assert_eq!(evaluate("learner:folklore").status, 422);
+    let wrong = service.put("/v1/models/news", &spec(json!({"explore": 1.5})));
+    assert_eq!((wrong.status, &wrong.json()["field"]), (422, &json!("explore")));
+}
+
 /// A decision that is not answered in time earns the default reward; then it is too late.
 #[test]
 fn waiting_ends() {

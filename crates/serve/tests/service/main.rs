@@ -1,6 +1,7 @@
 //! The service as its clients see it: over HTTP, through restarts, against hostile bodies.
 
 mod bandit;
+mod bodies;
 mod full;
 mod harm;
 mod personalizer;

@@ -109,7 +109,44 @@ fn loops_are_configured_and_evaluated() {
         service.put(&path("configurations/policy"), &json!({"name": "a", "arguments": "--cb_adf"})).status,
         501
     );
-    assert_eq!(service.put(&path("featureImportances/a"), &contract).status, 501);
+    let mut custom = contract.clone();
+    custom["policies"] = json!([{"name": "narrow", "arguments": "--learner offers --width 64"}]);
+    service.put(&path("evaluations/own"), &custom).ok(200);
+    let evaluation = service.get(&path("evaluations/own")).ok(200);
+    let own = &evaluation["policyResults"][4];
+    assert_eq!((&own["name"], &own["policySource"]), (&json!("narrow"), &json!("Custom")));
+    // Every action has earned 1, so each policy would have.
+    let earned = own["totalSummary"]["averageReward"].as_f64().expect("a reward");
+    assert!((earned - 1.0).abs() < 0.05, "{evaluation}");
+    custom["policies"] = json!([{"name": "theirs", "arguments": "--cb_explore_adf --epsilon 0.1"}]);
+    assert_eq!(service.put(&path("evaluations/theirs"), &custom).status, 501);
+    custom["policies"] = json!([{"name": "none", "arguments": "--learner folklore"}]);
+    assert_eq!(service.put(&path("evaluations/none"), &custom).status, 400);
+
+    service.put(&path("featureImportances/a"), &contract).ok(200);
+    let importance = service.get(&path("featureImportances/a")).ok(200);
+    assert_eq!(importance["status"], "Succeeded");
+    let scores = importance["featureScores"].as_array().expect("scores");
+    assert!(
+        scores.iter().any(|one| one["namespace"] == "context" && one["featureName"] == "t"),
+        "{importance}"
+    );
+    assert!(scores.iter().all(|one| one["score"].as_f64() >= Some(0.0)), "{importance}");
+    assert_eq!(service.get(&path("featureImportances")).ok(200)["value"].as_array().map(Vec::len), Some(1));
+    service.delete(&path("featureImportances/a")).ok(204);
+    assert_eq!(service.get(&path("featureImportances/a")).status, 404);
+    let mut wrong = contract.clone();
+    wrong["startTime"] = "yesterday".into();
+    assert_eq!(service.put(&path("featureImportances/a"), &wrong).status, 400);
+
+    let set = service.put(&path("configurations/service"), &json!({"explorationPercentage": 1.0})).ok(200);
+    assert_eq!(set["explorationPercentage"], 1.0);
+    let body = json!({"contextFeatures": [{"t": 1}], "actions": actions(), "eventId": "any"});
+    let ranking = service.post(&path("rank"), &body).ok(201)["ranking"].clone();
+    for one in ranking.as_array().expect("a ranking") {
+        let p = one["probability"].as_f64().expect("a number");
+        assert!((p - 1.0 / actions().as_array().expect("actions").len() as f64).abs() < 1e-12, "{ranking}");
+    }
     assert!(service.get(&path("logs/properties")).ok(200)["dateRange"]["from"].is_string());
     let model = service.get(&path("model"));
     assert!(noregret::model::Archive::from_bytes(&model.bytes).is_ok());

@@ -68,6 +68,9 @@ pub struct Header {
     /// The floor under the probabilities, see [`Play::floor`].
     #[serde(default)]
     pub floor: f64,
+    /// The share of uniform draws, see [`Play::explore`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub explore: f64,
     /// Classes known before the first row.
     pub labels: Labels,
     /// How the data was read, with the columns known before the first row.
@@ -76,6 +79,10 @@ pub struct Header {
     pub on_large_row: String,
     /// How rows become examples.
     pub(crate) encoding: Encoding,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// The start of a log.
@@ -106,6 +113,7 @@ impl Start<'_> {
             continues: self.continues.clone(),
             generator: Some(self.play.generator.state()),
             floor: self.play.floor,
+            explore: self.play.explore,
             labels: self.encoder.labels.clone(),
             schema: self.schema.clone(),
             on_large_row: self.encoder.large_row.to_string(),

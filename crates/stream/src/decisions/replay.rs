@@ -200,9 +200,12 @@ impl Replay {
             .on_large_row
             .parse::<LargeRow>()
             .map_err(|what| log.error(format!("on_large_row: {what}")))?;
-        let mut play = Play { floor: header.floor, ..Play::new(0) };
+        let mut play = Play { floor: header.floor, explore: header.explore, ..Play::new(0) };
         if !(0.0..=1.0).contains(&play.floor) {
             return Err(log.error(format!("floor = {}: must be in [0, 1]", play.floor)).into());
+        }
+        if !(0.0..=1.0).contains(&play.explore) {
+            return Err(log.error(format!("explore = {}: must be in [0, 1]", play.explore)).into());
         }
         let AnyModel::Bandit(learner) = learner else {
             return Err(log

@@ -29,12 +29,25 @@ pub struct Play {
     /// \gamma)(1 - Kf)$, whose theorem then holds with that rate; the theorems of others (Gaptron's gap map,
     /// Confidit) are about their own distribution.
     pub floor: f64,
+    /// With this probability in $[0, 1]$, or $Kf$ where that is more, a label is drawn uniformly, however
+    /// many are on offer.
+    pub explore: f64,
 }
 
 impl Play {
     /// By the seed of a run, without a floor.
     pub fn new(seed: u64) -> Self {
-        Self { generator: Rng::new(seed, PLAY), floor: 0.0 }
+        Self { generator: Rng::new(seed, PLAY), floor: 0.0, explore: 0.0 }
+    }
+
+    /// The probability of a uniform draw among `choices` labels, and the share of each of them.
+    fn uniform(&self, choices: usize) -> (f64, f64) {
+        let (floor, explore) = (self.floor * choices as f64, self.explore);
+        if explore > floor {
+            (explore.min(1.0), explore.min(1.0) / choices as f64)
+        } else {
+            (floor.min(1.0), self.floor)
+        }
     }
 
     /// Lets the learner decide for `x` and draws the label.
@@ -45,11 +58,11 @@ impl Play {
 
     /// Draws the label of a decision that was predicted.
     pub fn draw<L: BanditLearner + ?Sized>(&mut self, learner: &L, out: &mut Decision) {
-        if self.floor == 0.0 {
+        if self.floor == 0.0 && self.explore == 0.0 {
             return learner.play(&mut self.generator, out);
         }
         let choices = out.choices();
-        let uniform = (self.floor * choices as f64).min(1.0);
+        let (uniform, share) = self.uniform(choices);
         if self.generator.uniform() < uniform {
             let at = self.generator.below(choices as u64) as u32;
             out.label = out.offered.get(at as usize).copied().unwrap_or(at);
@@ -63,7 +76,7 @@ impl Play {
         } else {
             out.distribution.iter_mut().for_each(|p| *p *= 1.0 - uniform);
             for label in &out.offered {
-                out.distribution[*label as usize] += self.floor.min(1.0 / choices as f64);
+                out.distribution[*label as usize] += share.min(1.0 / choices as f64);
             }
         }
         out.probability = out.distribution[out.label as usize];
@@ -71,9 +84,9 @@ impl Play {
 
     /// Makes a learner's `distribution` the one that labels are drawn from.
     pub fn mix(&self, distribution: &mut [f64]) {
-        let uniform = (self.floor * distribution.len() as f64).min(1.0);
+        let (uniform, share) = self.uniform(distribution.len());
         if uniform > 0.0 {
-            distribution.iter_mut().for_each(|p| *p = (1.0 - uniform) * *p + self.floor);
+            distribution.iter_mut().for_each(|p| *p = (1.0 - uniform) * *p + share);
         }
     }
 }
@@ -321,6 +334,22 @@ mod tests {
                 assert!(greedy < 0.15, "{learner} {delay}: {greedy}");
             }
         }
+    }
+
+    /// With a share e of uniform draws, (1 - e) p + e / K is played, whatever K is; where a floor asks for
+    /// more of them, the floor counts.
+    #[test]
+    fn a_share_of_draws_is_uniform() {
+        let (mut p, mut few) = ([0.7, 0.2, 0.1, 0.0], [0.9, 0.1]);
+        let play = Play { floor: 0.05, explore: 0.4, ..Play::new(1) };
+        play.mix(&mut p);
+        play.mix(&mut few);
+        for (p, wanted) in p.iter().chain(&few).zip([0.52, 0.22, 0.16, 0.1, 0.74, 0.26]) {
+            assert!((p - wanted).abs() < 1e-15, "{p} {wanted}");
+        }
+        let mut p = [0.7, 0.2, 0.1, 0.0];
+        Play { floor: 0.2, explore: 0.4, ..Play::new(1) }.mix(&mut p);
+        assert!((p[3] - 0.2).abs() < 1e-15, "{p:?}");
     }
 
     /// With a floor f, (1 - Kf) p + f is played, and that is what the label's probability is.

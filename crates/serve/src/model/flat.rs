@@ -1,0 +1,347 @@
+//! Features of a round by name, read from JSON in one pass: `{"user": {"age": 31}, "hue": "red"}` has
+//! `user.age` = 31 and `hue=red` = 1. What is kept and written to the log is that list; read again it is the
+//! same, to the bit.
+
+use std::fmt;
+
+use noregret_stream::encode::LARGEST_NORM;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use super::spec::shown;
+use crate::refusal::Refusal;
+use crate::safety::limits::Limits;
+
+/// Objects within objects beyond this depth are refused.
+const DEEPEST: usize = 16;
+/// Bytes of a name.
+const LONGEST: usize = 1024;
+
+/// See the [module](self).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flat {
+    /// All names, one behind the other.
+    names: String,
+    /// Where each name ends, and the value.
+    ends: Vec<(u32, f64)>,
+    /// Whether there is an object or a list at all, not null.
+    some: bool,
+    /// What is no feature.
+    wrong: Option<String>,
+}
+
+impl Flat {
+    /// The features by name, as they were written.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        let mut begin = 0;
+        self.ends.iter().map(move |(end, value)| {
+            let name = &self.names[begin..*end as usize];
+            begin = *end as usize;
+            (name, *value)
+        })
+    }
+
+    /// Whether nothing was given.
+    pub fn is_null(&self) -> bool {
+        !self.some && self.wrong.is_none()
+    }
+
+    /// Checks what was read.
+    ///
+    /// # Errors
+    /// Values that are no features, numbers too large, too many features.
+    pub(crate) fn check(&self, field: &str, limits: &Limits) -> Result<(), Refusal> {
+        let wrong = match &self.wrong {
+            None if self.ends.len() <= limits.columns => return Ok(()),
+            None => format!("there are more than {} features, which is the limit", limits.columns),
+            Some(what) => what.clone(),
+        };
+        Err(Refusal::invalid(field, wrong))
+    }
+
+    /// The same of a value, as a list.
+    ///
+    /// # Errors
+    /// As for [`Flat::check`].
+    pub(crate) fn of(field: &str, value: &Value, limits: &Limits) -> Result<Self, Refusal> {
+        // A value is JSON.
+        let flat = Self::deserialize(value).map_err(|error| Refusal::invalid(field, error.to_string()))?;
+        flat.check(field, limits).map(|()| flat)
+    }
+
+    fn push(&mut self, path: &str, text: Option<&str>, value: f64) {
+        if self.wrong.is_some() {
+            return;
+        }
+        self.names.push_str(path);
+        if let Some(text) = text {
+            self.names.push('=');
+            self.names.push_str(text);
+        }
+        let begin = self.ends.last().map_or(0, |(end, _)| *end as usize);
+        if self.names.len() - begin > LONGEST {
+            let name = shown(&self.names[begin..]);
+            self.wrong = Some(format!("feature {name} has a name of more than {LONGEST} bytes"));
+        } else if value.is_nan() || value.abs() > LARGEST_NORM {
+            let name = shown(path);
+            self.wrong =
+                Some(format!("feature {name} is {value:e}; a number of at most {LARGEST_NORM:e} was needed"));
+        } else {
+            // A body has fewer bytes.
+            self.ends.push((self.names.len() as u32, value));
+        }
+    }
+}
+
+impl Serialize for Flat {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if !self.some {
+            return to.serialize_unit();
+        }
+        let mut map = to.serialize_map(Some(self.ends.len()))?;
+        for (name, value) in self.iter() {
+            map.serialize_entry(name, &value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Flat {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut flat = Self::default();
+        let mut path = String::new();
+        Place { flat: &mut flat, path: &mut path, depth: 0, at: None }.deserialize(from)?;
+        Ok(flat)
+    }
+}
+
+/// A value at `path`.
+struct Place<'a> {
+    flat: &'a mut Flat,
+    path: &'a mut String,
+    /// 0 is the whole.
+    depth: usize,
+    /// Its place in a list, which is not in the path yet.
+    at: Option<usize>,
+}
+
+impl Place<'_> {
+    /// Adds the place in a list to the path. Texts in a list are a set: their order says nothing.
+    fn enter(&mut self, is_text: bool) {
+        use std::fmt::Write as _;
+        let Some(at) = self.at.take() else { return };
+        // Writing to a text does not fail.
+        let _ = match self.depth {
+            1 => write!(self.path, "{at}"),
+            _ if is_text => Ok(()),
+            _ => write!(self.path, ".{at}"),
+        };
+    }
+
+    fn number(mut self, value: f64) {
+        self.enter(false);
+        if self.depth == 0 {
+            self.no_features(&value.to_string());
+        } else {
+            self.flat.push(self.path, None, value);
+        }
+    }
+
+    fn no_features(self, found: &str) {
+        let what = format!("the features are {}; an object of them, or an array, was needed", shown(found));
+        self.flat.wrong.get_or_insert(what);
+    }
+
+    /// Whether to go on within.
+    fn begin(&mut self) -> bool {
+        self.enter(false);
+        if self.depth == 0 {
+            self.flat.some = true;
+        } else if self.depth > DEEPEST {
+            let what = format!("feature {} is nested more than {DEEPEST} deep", shown(self.path));
+            self.flat.wrong.get_or_insert(what);
+            return false;
+        }
+        true
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Place<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+/// A key, which is added to the path.
+struct Key<'a>(&'a mut String);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<(), E> {
+        self.0.push_str(name);
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for Place<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("features")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        if self.depth == 0 {
+            self.no_features(&value.to_string());
+        } else {
+            self.number(f64::from(u8::from(value)));
+        }
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        self.number(value as f64);
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        self.number(value as f64);
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
+        self.number(value);
+        Ok(())
+    }
+
+    fn visit_str<E>(mut self, text: &str) -> Result<(), E> {
+        self.enter(true);
+        if self.depth == 0 {
+            self.no_features(&format!("{text:?}"));
+        } else {
+            self.flat.push(self.path, Some(text), 1.0);
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        if !self.begin() {
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(());
+        }
+        let length = self.path.len();
+        let mut at = 0;
+        loop {
+            let item = Place { flat: self.flat, path: self.path, depth: self.depth + 1, at: Some(at) };
+            if list.next_element_seed(item)?.is_none() {
+                return Ok(());
+            }
+            self.path.truncate(length);
+            at += 1;
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        if !self.begin() {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Ok(());
+        }
+        let length = self.path.len();
+        if self.depth > 0 {
+            self.path.push('.');
+        }
+        let begin = self.path.len();
+        while map.next_key_seed(Key(self.path))?.is_some() {
+            let value = Place { flat: self.flat, path: self.path, depth: self.depth + 1, at: None };
+            map.next_value_seed(value)?;
+            self.path.truncate(begin);
+        }
+        self.path.truncate(length);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(text: &str) -> Flat {
+        serde_json::from_str(text).expect("JSON")
+    }
+
+    #[test]
+    fn objects_are_paths_texts_are_categories() {
+        let text = r#"{"user": {"age": 31, "tags": ["a", "b", {"deep": true}, [7]]}, "hue": "red", "none": null, "zero": -0.0}"#;
+        let read = flat(text);
+        let listed: Vec<(&str, f64)> = read.iter().collect();
+        let expected = [
+            ("user.age", 31.0),
+            ("user.tags=a", 1.0),
+            ("user.tags=b", 1.0),
+            ("user.tags.2.deep", 1.0),
+            ("user.tags.3.0", 7.0),
+            ("hue=red", 1.0),
+            ("zero", 0.0),
+        ];
+        assert_eq!(listed, expected);
+        let again = serde_json::to_string(&read).expect("plain data");
+        assert_eq!(flat(&again), read);
+        assert!(again.contains(r#""zero":-0.0"#), "{again}");
+        let listed = flat(r#"[1, "red", [2]]"#);
+        assert_eq!(listed.iter().collect::<Vec<_>>(), [("0", 1.0), ("1=red", 1.0), ("2.0", 2.0)]);
+    }
+
+    #[test]
+    fn nothing_is_null_and_null_again() {
+        assert!(flat("null").is_null() && !flat("{}").is_null());
+        assert_eq!(serde_json::to_string(&flat("null")).expect("plain"), "null");
+        assert_eq!(serde_json::to_string(&flat("{}")).expect("plain"), "{}");
+    }
+
+    #[test]
+    fn what_is_no_feature_is_named() {
+        let limits = Limits { columns: 2, ..Limits::default() };
+        let deep = format!("{}1{}", r#"{"a":"#.repeat(18), "}".repeat(18));
+        let long = format!(r#"{{"{}": 1}}"#, "a".repeat(1025));
+        for (text, what) in [
+            ("1", "the features are \"1\"; an object of them, or an array, was needed"),
+            ("\"a\"", "the features are \"\\\"a\\\"\"; an object of them, or an array, was needed"),
+            (r#"{"v": 1e200}"#, "feature \"v\" is 1e200; a number of at most 1e100 was needed"),
+            (r#"{"a": 1, "b": 2, "c": 3}"#, "there are more than 2 features, which is the limit"),
+            (&deep, "nested more than 16 deep"),
+            (&long, "has a name of more than 1024 bytes"),
+        ] {
+            let refusal = flat(text).check("x", &limits).expect_err(text);
+            assert!(refusal.detail.contains(what), "{}", refusal.detail);
+        }
+        assert!(flat(&deep.replacen(r#"{"a":"#, "", 1).replacen('}', "", 1)).check("x", &limits).is_ok());
+    }
+}

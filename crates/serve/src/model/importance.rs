@@ -1,0 +1,154 @@
+//! How much every feature matters: by how much what the learner expects of the label that was played changes, on
+//! average over logged decisions, where the feature is left out of the row. This asks nothing of the learner
+//! but forecasts, so it holds for hashed products as for columns.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use noregret::algorithm::AnyModel;
+use noregret::example::Features;
+use noregret::prediction::Decision;
+use noregret_stream::Row;
+use noregret_stream::encode::Example;
+
+use super::event::{Decide, Event};
+use super::reader::Reader;
+use super::rows::{self, OfferFeatures};
+use super::spec::RowKind;
+use crate::refusal::Refusal;
+use crate::store;
+
+/// So many decisions are looked at.
+const MOST: usize = 200;
+
+/// What one feature changes.
+pub(crate) struct Importance {
+    /// Whose feature: `context`, `slot` or `action`.
+    pub(crate) part: &'static str,
+    /// The path of its name; all values of a category are one feature.
+    pub(crate) feature: String,
+    /// The mean absolute change of the score of the label that was played.
+    pub(crate) score: f64,
+}
+
+/// The newest decisions of the log that happened in `range`.
+///
+/// # Errors
+/// What cannot be read.
+pub(crate) fn last_decisions(
+    folder: &Path,
+    range: &RangeInclusive<i64>,
+) -> Result<Vec<(Decide, Vec<Decision>)>, String> {
+    let mut last = VecDeque::new();
+    store::read_log(folder, &mut |_| Ok(()), &mut |at, event, outcome| {
+        if let (Event::Decide(decide), true) = (event, range.contains(&at)) {
+            if last.len() == MOST {
+                last.pop_front();
+            }
+            last.push_back((decide, outcome.taken));
+        }
+        Ok(true)
+    })?;
+    Ok(last.into())
+}
+
+/// The name of a feature without the value of its category.
+fn feature(name: &str) -> &str {
+    name.split_once('=').map_or(name, |(name, _)| name)
+}
+
+/// The names of the features in `features`, each once.
+fn names<'a>(features: impl IntoIterator<Item = &'a (String, f64)>) -> Vec<String> {
+    let mut names: Vec<String> = features.into_iter().map(|(name, _)| feature(name).to_owned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn without(features: &mut Vec<(String, f64)>, left_out: &str) {
+    features.retain(|(name, _)| feature(name) != left_out);
+}
+
+impl Reader {
+    /// The features of `rounds`, the one that matters most first.
+    ///
+    /// # Errors
+    /// If it learns from labels, or a row cannot be made again.
+    pub(crate) fn importances(&self, rounds: &[(Decide, Vec<Decision>)]) -> Result<Vec<Importance>, Refusal> {
+        let mut sums: BTreeMap<(&'static str, String), f64> = BTreeMap::new();
+        let mut count = 0u32;
+        for (decide, taken) in rounds {
+            for (slot, taken) in taken.iter().enumerate() {
+                self.changes(decide, slot, taken, &mut |part, feature, change| {
+                    *sums.entry((part, feature)).or_default() += change;
+                })?;
+                count += 1;
+            }
+        }
+        let mut all: Vec<Importance> = sums
+            .into_iter()
+            .map(|((part, feature), sum)| Importance { part, feature, score: sum / f64::from(count) })
+            .collect();
+        all.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(all)
+    }
+
+    /// What leaving out each feature of one decision changes.
+    fn changes(
+        &self,
+        decide: &Decide,
+        slot: usize,
+        taken: &Decision,
+        tell: &mut dyn FnMut(&'static str, String, f64),
+    ) -> Result<(), Refusal> {
+        let (own, labels) = (decide.slots.get(slot).map(|slot| &slot.x), decide.labels.as_deref());
+        let labels = match self.kind {
+            RowKind::Offers(_) => labels.unwrap_or_default(),
+            RowKind::Columns => &[],
+        };
+        let whole = OfferFeatures::of(&decide.x, own, labels, &self.limits)?;
+        let before = self.score(whole.clone(), taken)?;
+        for name in names(&whole.context) {
+            let mut less = whole.clone();
+            without(&mut less.context, &name);
+            let change = (self.score(less, taken)? - before).abs();
+            match name.strip_prefix("slot.").filter(|_| own.is_some()) {
+                Some(name) => tell("slot", name.to_owned(), change),
+                None => tell("context", name, change),
+            }
+        }
+        for name in names(whole.labels.iter().flat_map(|(_, own)| own)) {
+            let mut less = whole.clone();
+            less.labels.iter_mut().for_each(|(_, own)| without(own, &name));
+            let change = (self.score(less, taken)? - before).abs();
+            tell("action", name, change);
+        }
+        Ok(())
+    }
+
+    /// What the learner expects of the label that was played in a round of these features.
+    fn score(&self, features: OfferFeatures, taken: &Decision) -> Result<f64, Refusal> {
+        let mut row = Row::new();
+        match self.kind {
+            RowKind::Offers(width) => features.fill(width, &mut row)?,
+            RowKind::Columns => {
+                let context = features.context.iter().map(|(name, value)| (name.as_str(), *value));
+                rows::fill_known(&self.columns, context, &mut row)?;
+            }
+        }
+        let mut example = Example::default();
+        let x = Features::Sparse { indices: row.indices(), values: row.values() };
+        self.encoder.transform(x, &mut example).map_err(|what| Refusal::invalid("x", what))?;
+        let AnyModel::Bandit(learner) = &self.learner else {
+            return Err(Refusal::conflict("the model learns from labels, and decides nothing"));
+        };
+        let mut again = Decision::default();
+        if taken.offered.is_empty() {
+            learner.predict(example.features(), &mut again);
+        } else if !learner.predict_among(example.features(), &taken.offered, &mut again) {
+            return Err(Refusal::conflict("the learner cannot decide among some of its labels"));
+        }
+        Ok(again.scores.get(taken.label as usize).copied().unwrap_or(0.0))
+    }
+}

@@ -1,0 +1,94 @@
+//! How much the features of a loop matter to what it expects of its actions.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse as _;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Names;
+use super::answers::Answered;
+use super::kept;
+use super::time::{moment, moment_of};
+use crate::api::models::aside;
+use crate::app::{App, json as answered};
+use crate::model::handle::now;
+use crate::model::importance::last_decisions;
+use crate::model::spec::shown;
+use crate::refusal::Refusal;
+use crate::safety::keys::Right;
+
+/// Where they are kept.
+const KIND: &str = "importances";
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Contract {
+    name: String,
+    #[serde(default)]
+    description: String,
+    start_time: String,
+    end_time: String,
+}
+
+/// PUT featureImportances/{id}.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    let handle = names.open(&app, &headers, Right::Write).await?;
+    kept::check_id("featureImportanceId", &names.id)?;
+    let Contract { name, description, start_time, end_time } = app.json(body).await?;
+    let time = |field: &str, text: &str| {
+        moment_of(text).ok_or_else(|| {
+            let what = format!("{field} is {}; a time as 2026-01-31T12:00:00Z was needed", shown(text));
+            Refusal::invalid(field, what)
+        })
+    };
+    let range = time("startTime", &start_time)?..=time("endTime", &end_time)?;
+    let (reader, folder) = (handle.look_now().await?, handle.folder.clone());
+    let scores = aside(move || {
+        let rounds = last_decisions(&folder, &range).map_err(Refusal::failed)?;
+        reader.importances(&rounds)
+    })
+    .await?;
+    let scores: Vec<Value> = scores
+        .into_iter()
+        .map(|one| json!({"namespace": one.part, "featureName": one.feature, "score": one.score}))
+        .collect();
+    let report = json!({
+        "id": names.id, "name": name, "description": description, "startTime": start_time,
+        "endTime": end_time, "creationTime": moment(now()), "status": "Succeeded", "featureScores": scores,
+    });
+    kept::write(&handle, KIND, &names.id, &report).await?;
+    Ok(StatusCode::OK.into_response())
+}
+
+/// GET featureImportances/{id}.
+pub(super) async fn show(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Read).await?;
+    Ok(answered(StatusCode::OK, &kept::read(&handle, KIND, &names.id).await?))
+}
+
+/// DELETE featureImportances/{id}.
+pub(super) async fn delete(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
+    let handle = names.open(&app, &headers, Right::Write).await?;
+    kept::remove(&handle, KIND, &names.id);
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// GET featureImportances.
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    names: Names,
+    headers: HeaderMap,
+    uri: axum::http::Uri,
+) -> Answered {
+    let handle = names.open(&app, &headers, Right::Read).await?;
+    Ok(kept::paged(kept::all(&handle, KIND).await?, &uri))
+}

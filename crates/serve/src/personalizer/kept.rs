@@ -1,0 +1,92 @@
+//! Reports of a loop, which are made once and read later: files beside its log.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use noregret_stream::Replacement;
+use serde_json::{Value, json};
+
+use crate::api::models::aside;
+use crate::app::json as answered;
+use crate::model::handle::Handle;
+use crate::model::spec::shown;
+use crate::refusal::Refusal;
+use crate::safety::names::check;
+
+fn path(handle: &Handle, kind: &str, id: &str) -> PathBuf {
+    handle.folder.join(kind).join(format!("{id}.json"))
+}
+
+/// Checks the id of a report that is to be made.
+///
+/// # Errors
+/// If it is no name.
+pub(super) fn check_id(field: &str, id: &str) -> Result<(), Refusal> {
+    check(id).map_err(|_| Refusal::invalid(field, format!("the id {} is no name", shown(id))))
+}
+
+/// Keeps a report.
+pub(super) async fn write(
+    handle: &Arc<Handle>,
+    kind: &'static str,
+    id: &str,
+    report: &Value,
+) -> Result<(), Refusal> {
+    let (path, text) = (path(handle, kind, id), report.to_string());
+    aside(move || {
+        let write = || {
+            std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
+            let mut file = Replacement::open(&path)?;
+            file.write_all(text.as_bytes())?;
+            file.finish()
+        };
+        write().map_err(|error: std::io::Error| Refusal::failed(format!("{}: {error}", path.display())))
+    })
+    .await
+}
+
+/// A report.
+///
+/// # Errors
+/// 404 if there is none.
+pub(super) async fn read(handle: &Handle, kind: &'static str, id: &str) -> Result<Value, Refusal> {
+    let unknown = Refusal::unknown(format!("there is nothing called {} among the {kind}", shown(id)));
+    if check(id).is_err() {
+        return Err(unknown);
+    }
+    let path = path(handle, kind, id);
+    let text = aside(move || std::fs::read(&path).map_err(|_| unknown)).await?;
+    serde_json::from_slice(&text).map_err(|error| Refusal::failed(error.to_string()))
+}
+
+/// Removes a report, if it is there.
+pub(super) fn remove(handle: &Handle, kind: &str, id: &str) {
+    if check(id).is_ok() {
+        let _ = std::fs::remove_file(path(handle, kind, id));
+    }
+}
+
+/// All reports, the oldest first.
+pub(super) async fn all(handle: &Handle, kind: &str) -> Result<Vec<Value>, Refusal> {
+    let folder = handle.folder.join(kind);
+    aside(move || {
+        let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(Vec::new()) };
+        let mut all: Vec<Value> = entries
+            .flatten()
+            .filter_map(|entry| serde_json::from_slice(&std::fs::read(entry.path()).ok()?).ok())
+            .collect();
+        all.sort_by_key(|report| report["creationTime"].to_string());
+        Ok(all)
+    })
+    .await
+}
+
+/// A list in older versions of the protocol, a page of one in the newest.
+pub(super) fn paged(all: Vec<Value>, uri: &axum::http::Uri) -> Response {
+    let newest = uri.query().is_some_and(|query| query.contains("api-version="));
+    let answer = if newest { json!({"value": all}) } else { Value::Array(all) };
+    answered(StatusCode::OK, &answer)
+}

@@ -1,0 +1,60 @@
+//! The service without a network, for tests that try any bytes: a request goes through the very routes, bodies
+//! and models that serve others.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
+
+use crate::app::App;
+use crate::safety::keys::Keys;
+use crate::{Limits, open, router};
+
+/// See the [module](self).
+pub struct Trial {
+    app: Arc<App>,
+    routes: TowerToHyperService<Router>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Trial {
+    /// Opens the models in the folder `dir`.
+    ///
+    /// # Errors
+    /// What cannot be read or written.
+    pub fn open(dir: &Path, limits: &Limits) -> Result<Self, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let app = Arc::new(open(dir, limits, Keys::default())?);
+        let routes = TowerToHyperService::new(router(Arc::clone(&app)));
+        Ok(Self { app, routes, runtime })
+    }
+
+    /// What a request is answered: the status and the body. `None` where it is no request at all.
+    pub fn ask(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("content-type", kind)
+            .body(Body::from(body.to_vec()))
+            .ok()?;
+        self.runtime.block_on(async {
+            let Ok(response) = self.routes.call(request).await;
+            let status = response.status().as_u16();
+            let body = to_bytes(response.into_body(), usize::MAX).await.unwrap_or_default();
+            Some((status, body.to_vec()))
+        })
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        self.app.hub.stop();
+    }
+}
