@@ -218,7 +218,7 @@ class Model:
         self._client._send("PUT", f"{self.path}/model", content=model, kind="application/octet-stream")
 
     def evaluate(self, policy: str) -> dict[str, Any]:
-        """What ``policy`` would have earned on the log: uniform, greedy, logged, ``constant:LABEL`` or ``model:NAME``."""
+        """What ``policy`` would have earned on the log: uniform, greedy, logged, ``constant:LABEL``, ``model:NAME``, ``learner:NAME``."""
         found: dict[str, Any] = self._post("evaluate", {"policy": policy})
         return found
 

@@ -141,7 +141,9 @@ fn a_share_is_explored() {
             decision["p"].as_object().expect("probabilities").values().map(|p| p.as_f64().expect("a number"));
         p.fold(1.0, f64::min) * labels.len() as f64
     };
-    (0..40).for_each(|t| drop(round(&service, t)));
+    for t in 0..40 {
+        round(&service, t);
+    }
     let before = Archive::from_bytes(&service.get("/v1/models/news/model").bytes).expect("a model file");
     let version = service.get("/v1/models/news").ok(200)["version"].as_u64().expect("a version");
     service.put("/v1/models/news", &spec(json!({"explore": 0.4}))).ok(200);
