@@ -7,6 +7,7 @@
 //! `?` is a missing value. In a sparse row a value that is not written is 0, or the first of a nominal
 //! attribute's values.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
@@ -70,16 +71,18 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
 
 /// Gives the columns that no option speaks of the roles that the header declares.
 fn declare(attributes: &[Attribute], label: usize, options: &mut ReadOptions) {
-    let said: Vec<&String> =
+    let said: HashSet<&String> =
         [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop]
             .into_iter()
             .flatten()
             .chain(&options.weight)
             .collect();
-    let is_free = |at: usize, name: &str| {
-        let number = (at + 1).to_string();
-        let once = attributes.iter().filter(|attribute| attribute.name == name).count() == 1;
-        once && at != label && !said.iter().any(|column| **column == name || **column == number)
+    let mut counts: HashMap<&str, u32> = HashMap::with_capacity(attributes.len());
+    for attribute in attributes {
+        *counts.entry(&attribute.name).or_default() += 1;
+    }
+    let is_free = |at: usize, name: &String| {
+        counts[&**name] == 1 && at != label && !said.contains(name) && !said.contains(&(at + 1).to_string())
     };
     let free: Vec<&Attribute> = (attributes.iter().enumerate())
         .filter(|(at, attribute)| is_free(*at, &attribute.name))

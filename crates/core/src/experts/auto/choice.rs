@@ -53,7 +53,7 @@ pub(super) struct Limits {
 impl Description {
     /// The part of the budget that it may cost without being dropped.
     pub(super) fn tolerated(self) -> f64 {
-        if self == Self::Trees { CHEAP_TREES } else { CHEAP }
+        if matches!(self, Self::Trees | Self::Forest) { CHEAP_TREES } else { CHEAP }
     }
 }
 
@@ -64,7 +64,7 @@ fn candidates(problem: &Problem) -> Vec<Description> {
     if problem.classes <= MOST_PAIRED {
         all.push(Description::Pairs);
     }
-    all.push(Description::Trees);
+    all.extend([Description::Trees, Description::Forest]);
     let steady = |ratio: &f64| (*ratio, 0.0);
     let of = |ratios: &[f64], forgetful: &[(f64, f64)]| -> Vec<(f64, f64)> {
         ratios.iter().map(steady).chain(forgetful.iter().copied()).collect()
@@ -93,7 +93,8 @@ impl Lineup {
         let (mut work, mut numbers) = (0.0, 0usize);
         let mut members = Vec::new();
         for member in candidates(problem) {
-            if member.is_family() && problem.sparse && problem.features > MOST_PAIRS_OF_SPARSE {
+            let of_rows = member.is_family() || member == Description::Forest;
+            if of_rows && problem.sparse && problem.features > MOST_PAIRS_OF_SPARSE {
                 continue;
             }
             let (own_work, own_numbers) = (member.work(problem), member.numbers(problem));
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_budget_decides() {
-        let families = "labels+pairs+trees+shared@1+shared@0.1+shared@0.01+shared@0.001+shared@0.01:0.004+shared@0.01:0.016";
+        let families = "labels+pairs+trees+forest+shared@1+shared@0.1+shared@0.01+shared@0.001+shared@0.01:0.004+shared@0.01:0.016";
         let waves = "waves@0.01:0.3+waves@0.3:0.6+waves@0.001:0.8";
         // Products of 55 features are beyond a million.
         assert_eq!(words(7, 55, 1e6), format!("{families}+{waves}+full@1+full@0.1+full@0.01+full@0.001"));
@@ -174,7 +175,7 @@ mod tests {
         );
         assert_eq!(words(10, 257, 1.5e6), format!("{families}+{waves}"));
         // So many features leave no room for waves.
-        assert_eq!(words(10, 800, 8e5), "labels+pairs+shared@1+shared@0.1+shared@0.01+shared@0.001");
+        assert_eq!(words(10, 800, 8e5), "labels+pairs+forest+shared@1+shared@0.1+shared@0.01+shared@0.001");
     }
 
     /// Wherever families are too expensive, diagonal learners take part, and memory is kept whatever the

@@ -5,6 +5,7 @@ use crate::problem::Problem;
 use super::diagonals::Diagonals;
 use super::expansion::with_products;
 use super::family::{EVERY, Family};
+use super::forest::Forest;
 use super::fourier::{Fourier, WAVES};
 use super::trees::Trees;
 use super::words::Description;
@@ -54,6 +55,7 @@ impl Description {
             Self::Diagonals { .. } => 2.0 * (1.0 + heads) * k * stored + heads * 300.0 * k,
             Self::Diagonal { .. } => 5.0 * k * stored,
             Self::Trees => Trees::work(problem),
+            Self::Forest => Forest::work(problem),
         }
     }
 
@@ -72,6 +74,7 @@ impl Description {
             Self::Diagonals { cells, .. } => Diagonals::numbers(k, d, heads, cells.unwrap_or(usize::MAX)),
             Self::Diagonal { .. } => k.saturating_mul(d).saturating_mul(2),
             Self::Trees => Trees::numbers(problem),
+            Self::Forest => Forest::numbers(problem),
         }
     }
 
@@ -79,6 +82,7 @@ impl Description {
     pub(super) fn numbers_at_first(self, problem: &Problem) -> usize {
         match self {
             Self::Diagonals { .. } | Self::Diagonal { .. } => self.heads().saturating_mul(problem.classes),
+            Self::Forest => Forest::numbers_at_first(problem),
             _ => self.numbers(problem),
         }
     }

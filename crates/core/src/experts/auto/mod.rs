@@ -47,8 +47,9 @@
 //! kernel of deviation $s$ units; a second number, as in `shared@0.1:0.001`, is what a family forgets in a
 //! round; `diagonals@n` are $n$ FOLKLOREs with a diagonal matrix, in single precision, whose cells are
 //! allocated as features are seen (`diagonals@n:c` has at most $c$ cells, which features share by hashing),
-//! and `diagonal@r:g` is `folklore-diag`; `trees` are thirty boosted trees with two heads
-//! ([`AdaBoostOlm`](crate::boosting::adaboost_olm)). What was left out is listed by
+//! and `diagonal@r:g` is `folklore-diag`; `trees` are eighteen boosted trees with two heads
+//! ([`AdaBoostOlm`](crate::boosting::adaboost_olm)), and `forest` is twelve trees that take back the splits
+//! that do not pay, with three heads. What was left out is listed by
 //! [`OnlineLearner::left_out`]: nothing is refused for its size.
 //!
 //! $r = \lambda/\gamma$ is a regularization in squares of the data's *unit*, which is measured: the power of
@@ -67,7 +68,7 @@
 //! * Heads of a family linearise at their own scores, but take their curvature at the family's mixture, which
 //!   is why they can share a matrix; `family.rs` has the formulas. (3) is about heads as they are; they have
 //!   no theorem of their own.
-//! * Trees count a row once, whatever its importance weight, and a soft label as a class drawn from it. They
+//! * Trees and the forest count a row once, whatever its importance weight, and a soft label as a class drawn from it. They
 //!   cannot grow, and begin anew where classes or features appear.
 //! * An importance weight multiplies a round's losses; (3) holds for weights up to 1.
 //!
@@ -102,6 +103,7 @@ mod costs;
 mod diagonals;
 mod expansion;
 mod family;
+mod forest;
 mod fourier;
 mod member;
 mod roster;
@@ -166,7 +168,7 @@ params! {
         member_memory: u64 = "1024",
         /// Which members are active, as in `labels+shared@0.1+products@0.001`; a minus stands before those
         /// that were dropped. `labels` and `pairs` count labels, alone and after the label before; `trees`
-        /// are boosted; `full`, `shared`, `products` and `waves` are linear learners with one matrix: of
+        /// are boosted, those of the `forest` follow a stream that changes; `full`, `shared`, `products` and `waves` are linear learners with one matrix: of
         /// classes and features, of features for all classes, of features and their products, and of features
         /// and waves of them; `diagonals` are linear learners without a matrix, for many features. The number
         /// behind `@` is the regularization, and for `diagonals` how many they are.

@@ -35,7 +35,7 @@ pub(super) struct Roster {
     unit: Unit,
     /// Members that have joined.
     joined: u64,
-    /// What trees draw by.
+    /// What trees and forests draw by.
     seed: u64,
     ahead: Ahead,
     workers: Workers,
@@ -351,8 +351,9 @@ impl Roster {
             let counts = matches!(word, Description::Labels | Description::Pairs);
             let in_time = word.work(&self.problem) <= budget;
             let in_memory = word.numbers(&self.problem) <= limits.numbers;
-            let may_leave =
-                word.is_family() || word == Description::Trees || (counts && at > 0 && !in_memory);
+            let may_leave = word.is_family()
+                || matches!(word, Description::Trees | Description::Forest)
+                || (counts && at > 0 && !in_memory);
             if may_leave && !(in_memory && (counts || in_time)) && self.members[at].is_some() {
                 self.leave(at);
             }

@@ -18,7 +18,7 @@ use crate::state::{State, Tensor};
 use super::member::Member;
 
 /// Copies.
-const COPIES: u64 = 30;
+const COPIES: u64 = 18;
 
 /// Numbers that a tree may take to keep rows: all of them 2 MiB each.
 const MEMORY: u64 = 1 << 18;

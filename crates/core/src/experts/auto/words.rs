@@ -11,6 +11,7 @@ use super::context::Context;
 use super::diagonals::{Diagonals, GRID};
 use super::expansion::Expansion;
 use super::family::Family;
+use super::forest::Forest;
 use super::fourier::Fourier;
 use super::member::{Learner, Member};
 use super::trees::Trees;
@@ -32,6 +33,8 @@ pub enum Description {
     Pairs,
     /// Boosted trees.
     Trees,
+    /// A forest of trees that take splits back.
+    Forest,
     /// FOLKLOREs that share one matrix of $(K-1)d$ rows.
     Full {
         /// $\lambda/\gamma$.
@@ -96,6 +99,7 @@ impl Description {
             Self::Labels => "labels",
             Self::Pairs => "pairs",
             Self::Trees => "trees",
+            Self::Forest => "forest",
             Self::Full { .. } => "full",
             Self::Shared { .. } => "shared",
             Self::Products { .. } => "products",
@@ -112,7 +116,7 @@ impl Description {
 
     /// Whether it is about features, and the unit in which they are measured matters to it.
     pub(super) fn has_unit(self) -> bool {
-        !matches!(self, Self::Labels | Self::Pairs | Self::Trees)
+        !matches!(self, Self::Labels | Self::Pairs | Self::Trees | Self::Forest)
     }
 
     /// The regularization of a family whose grid extends itself.
@@ -145,6 +149,7 @@ impl Description {
             Self::Diagonals { heads, .. } => heads,
             Self::Diagonal { .. } => 1,
             Self::Trees => Trees::HEADS,
+            Self::Forest => Forest::HEADS,
         }
     }
 
@@ -158,6 +163,7 @@ impl Description {
             Self::Labels => Box::new(Context::new(k, false, &FORGETTING)),
             Self::Pairs => Box::new(Context::new(k, true, &FORGETTING)),
             Self::Trees => Box::new(Trees::new(problem, seed)?),
+            Self::Forest => Box::new(Forest::new(problem, seed)),
             Self::Full { ratio, forgetting } => family(Expansion::Plain, false, ratio, forgetting),
             Self::Shared { ratio, forgetting } => family(Expansion::Plain, true, ratio, forgetting),
             Self::Products { ratio, forgetting } => family(Expansion::Products, true, ratio, forgetting),
@@ -183,7 +189,7 @@ impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match *self {
-            Self::Labels | Self::Pairs | Self::Trees => Ok(()),
+            Self::Labels | Self::Pairs | Self::Trees | Self::Forest => Ok(()),
             Self::Full { ratio, forgetting }
             | Self::Shared { ratio, forgetting }
             | Self::Products { ratio, forgetting }
@@ -222,6 +228,7 @@ impl FromStr for Description {
             ("labels", None, None) => Self::Labels,
             ("pairs", None, None) => Self::Pairs,
             ("trees", None, None) => Self::Trees,
+            ("forest", None, None) => Self::Forest,
             ("full", Some(ratio), _) => Self::Full { ratio: number(ratio)?, forgetting: forgetting()? },
             ("shared", Some(ratio), _) => Self::Shared { ratio: number(ratio)?, forgetting: forgetting()? },
             ("products", Some(ratio), _) => {
@@ -262,7 +269,7 @@ impl ParamValue for Lineup {
 
     const WORDS: &'static [&'static str] = &["labels+shared@0.1+products@0.001"];
 
-    const NEED: &'static str = "words as labels, pairs, trees, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3, diagonals@3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
+    const NEED: &'static str = "words as labels, pairs, trees, forest, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3, diagonals@3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
 
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
@@ -281,7 +288,7 @@ mod tests {
 
     #[test]
     fn words_are_read_as_they_are_written() {
-        let text = "labels+-pairs+trees+full@0.1+-shared@1+products@0.0001:0.01+waves@0.01:0.3+diagonal@0.1:0.5\
+        let text = "labels+-pairs+trees+forest+full@0.1+-shared@1+products@0.0001:0.01+waves@0.01:0.3+diagonal@0.1:0.5\
                     +diagonals@2+diagonals@6:1000";
         let lineup = Lineup::from_value(&Value::from(text)).expect("all words are known");
         assert_eq!(lineup.to_value(), Value::from(text));
@@ -291,6 +298,7 @@ mod tests {
             "labels+",
             "labels@1",
             "trees@1",
+            "forest@1",
             "full",
             "full@0",
             "full@-1",

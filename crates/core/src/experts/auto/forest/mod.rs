@@ -1,0 +1,280 @@
+//! A forest as a member: thresholds for streams that change, and for noise.
+//!
+//! Trees split their leaves as early as those of [boosting](crate::boosting::tree), but every node goes on
+//! counting the classes of its rows, and weighs its own estimate against what is below it (context-tree
+//! weighting): where the estimate is certainly the better one, what is below is taken away, and grows anew
+//! from the latest rows. So the depth follows the stream, and what has drifted is replaced part by part.
+//! All trees share the rows on which they try their splits; a leaf keeps 32 numbers of rows.
+//!
+//! ## Reference
+//!
+//! Frans M. J. Willems, Yuri M. Shtarkov, Tjalling J. Tjalkens, *The Context-Tree Weighting Method: Basic
+//! Properties*, IEEE Transactions on Information Theory 41, 1995: the weights; Pierre Geurts, Damien Ernst,
+//! Louis Wehenkel, *Extremely randomized trees*, Machine Learning 63, 2006: the drawn splits.
+//! `references.bib`: `willems1995ctw`, `geurts2006extra`; theory: mixtures 2.4.
+//!
+//! [`tree`] has the equations. The heads of a forest are the mean of the trees' forecasts, and the
+//! classes in proportion to $\exp(s \cdot \text{mean of } \ln p_k)$ for two powers $s$: trees that are alike
+//! are too careful, those of many classes most of all.
+//!
+//! ## Cost
+//!
+//! For each of the trees, the depth and $K$ a node that says anything; every five rows of a leaf, `tries`
+//! splits of 32 rows. Memory: 32 MiB at most for rows, 1 MiB for each tree, taken as they grow.
+
+use crate::boosting::{mixed, mixed_uniform};
+use crate::example::{Features, Target, Truth};
+use crate::kernel::softmax::{quick_logarithms, softmax};
+use crate::kernel::vector::take;
+use crate::prediction::{Prediction, draw};
+use crate::problem::Problem;
+use crate::state::{State, Tensor};
+
+use self::rows::Rows;
+use self::tree::{Room, Tree};
+use super::member::Member;
+
+mod rows;
+mod tree;
+
+/// Trees.
+const TREES: usize = 12;
+
+/// The powers $s$ of the heads behind the mean.
+const POWERS: [f64; 2] = [1.5, 3.0];
+
+/// Splits drawn in an attempt.
+const TRIES: (u64, u64) = (16, 32);
+
+/// Trees draw by this, the seed, and their number.
+const SEED: u64 = 0xF0E5;
+
+/// Soft labels are drawn by this and the round.
+const SOFT: u64 = 0x50F8;
+
+/// See the [module](self).
+#[derive(Clone)]
+pub(super) struct Forest {
+    classes: usize,
+    rows: Rows,
+    trees: Vec<Tree>,
+    room: Room,
+    /// Everything, where it was saved or is to be loaded.
+    saved: Vec<f64>,
+}
+
+impl Forest {
+    /// Heads.
+    pub(super) const HEADS: usize = 1 + POWERS.len();
+
+    pub(super) fn new(problem: &Problem, seed: u64) -> Self {
+        let Problem { classes, features, .. } = *problem;
+        let tries = tries(features);
+        let tree = |at| Tree::new(classes, tries, mixed(seed ^ SEED, at as u64));
+        Self {
+            classes,
+            rows: Rows::new(features),
+            trees: (0..TREES).map(tree).collect(),
+            room: Room::new(classes),
+            saved: Vec::new(),
+        }
+    }
+
+    /// Multiply-adds that take as long as a round: paths, counts, and the rows that splits are tried on.
+    pub(super) fn work(problem: &Problem) -> f64 {
+        let (k, d) = (problem.classes as f64, problem.features as f64);
+        let touched = d.min(8.0 * tries(problem.features) as f64);
+        TREES as f64 * (4000.0 + 60.0 * k + 60.0 * touched) + 4.0 * d
+    }
+
+    /// 8-byte numbers of state at most.
+    pub(super) fn numbers(problem: &Problem) -> usize {
+        let rows = Rows::capacity(problem.features).saturating_mul(1 + problem.features);
+        rows.saturating_add(TREES.saturating_mul(tree::numbers(problem.classes)))
+    }
+
+    /// How many of them are taken before the first row.
+    pub(super) fn numbers_at_first(problem: &Problem) -> usize {
+        TREES.saturating_mul(problem.classes)
+    }
+}
+
+fn tries(features: usize) -> u64 {
+    (2 * features as u64).clamp(TRIES.0, TRIES.1)
+}
+
+impl Member for Forest {
+    fn prediction(&self) -> Prediction {
+        let members = vec![Prediction::sized(self.classes, 0); Self::HEADS];
+        Prediction { members, ..Prediction::sized(self.classes, 3 * self.classes) }
+    }
+
+    fn predict(&self, x: Features<'_>, out: &mut Prediction) {
+        let k = self.classes;
+        let Prediction { scratch, members, .. } = out;
+        let rest = &mut &mut scratch[..];
+        let (own, product, logarithms) = (take(rest, k), take(rest, k), take(rest, k));
+        let Some((mean, powers)) = members.split_first_mut() else { return };
+        mean.probabilities.fill(0.0);
+        product.fill(1.0);
+        for tree in &self.trees {
+            tree.predict(&tree.find(x), own);
+            for ((sum, product), own) in mean.probabilities.iter_mut().zip(&mut *product).zip(&*own) {
+                *sum += own;
+                // None is below 10⁻⁵ or so: of all trees, far above the least number.
+                *product *= own;
+            }
+        }
+        let total: f64 = mean.probabilities.iter().sum();
+        mean.probabilities.iter_mut().for_each(|p| *p /= total);
+        mean.set_scores_to_logarithms();
+        quick_logarithms(product, 1e-300, logarithms);
+        for (head, power) in powers.iter_mut().zip(POWERS) {
+            for (score, logarithm) in head.scores.iter_mut().zip(&*logarithms) {
+                *score = power / TREES as f64 * logarithm;
+            }
+            softmax(&head.scores, &mut head.probabilities);
+        }
+    }
+
+    fn update(&mut self, x: Features<'_>, y: Target<'_>, _: &Prediction) {
+        self.saved = Vec::new();
+        let class = match y.truth {
+            Truth::Class(label) => label.index(),
+            Truth::Distribution(shares) => draw(shares, mixed_uniform(SOFT, self.rows.seen)).index(),
+            Truth::Value(_) => return,
+        };
+        let number = self.rows.keep(x, class);
+        for tree in &mut self.trees {
+            let path = tree.find(x);
+            tree.update(&self.rows, number, class, &path, &mut self.room);
+        }
+    }
+
+    /// Which features trees draw depends on how many there are.
+    fn grow(&mut self, _: usize, _: usize) -> bool {
+        false
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Member> {
+        Box::new(self.clone())
+    }
+}
+
+impl State for Forest {
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        self.saved.clear();
+        self.rows.list(&mut self.saved);
+        self.trees.iter().for_each(|tree| tree.list(&mut self.saved));
+        vec![Tensor::list("forest", &mut self.saved)]
+    }
+
+    fn restored(&mut self) -> bool {
+        let saved = std::mem::take(&mut self.saved);
+        let list = &mut &saved[..];
+        let features = self.rows.features;
+        self.rows.set_list(list, self.classes).is_some()
+            && self.trees.iter_mut().all(|tree| tree.set_list(list, features).is_some())
+            && list.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Rng, Uniforms};
+
+    /// Total log losses of the heads over `rounds` rounds of what `round` makes of a generator.
+    fn losses(
+        forest: &mut Forest,
+        rounds: std::ops::Range<usize>,
+        round: impl Fn(usize, &mut Rng) -> (Vec<f64>, usize),
+    ) -> [f64; Forest::HEADS] {
+        let (mut rng, mut at) = (Rng::new(3, rounds.start as u64), forest.prediction());
+        let mut losses = [0.0; Forest::HEADS];
+        for t in rounds {
+            let (x, class) = round(t, &mut rng);
+            let (x, y) = (Features::Dense(&x), Target::class(class));
+            forest.predict(x, &mut at);
+            for (loss, head) in losses.iter_mut().zip(&at.members) {
+                assert!((head.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                *loss += y.log_loss(&head.probabilities);
+            }
+            forest.update(x, y, &at);
+        }
+        losses
+    }
+
+    /// Two classes that no feature alone tells apart.
+    fn checks(_: usize, rng: &mut Rng) -> (Vec<f64>, usize) {
+        let x = vec![rng.uniform(), rng.uniform()];
+        let class = (4.0 * x[0]) as usize + (4.0 * x[1]) as usize;
+        (x, class % 2)
+    }
+
+    fn forest(classes: usize, features: usize) -> Forest {
+        Forest::new(&Problem::new(classes, features), 1)
+    }
+
+    /// 16 fields in 1,500 rows are learnt; a coin costs hardly more than ln 2 a row, since what is split is
+    /// taken back; and fields that are exchanged are learnt again in as many rows.
+    #[test]
+    fn what_pays_stays() {
+        let mut forest = forest(2, 2);
+        let first = losses(&mut forest, 0..1500, checks)[1];
+        assert!(first < 0.35 * 1500.0, "{first}");
+        let late = losses(&mut forest, 1500..2000, checks)[1];
+        assert!(late < 0.12 * 500.0, "{late}");
+        let exchanged = losses(&mut forest, 2000..3500, |t, rng| {
+            let (x, class) = checks(t, rng);
+            (x, 1 - class)
+        })[1];
+        assert!(exchanged < 0.5 * 1500.0, "{exchanged}");
+        let leaves: usize = forest.trees.iter().map(Tree::leaves).sum();
+        let mut coins = self::forest(2, 2);
+        let coin =
+            losses(&mut coins, 0..3000, |_, rng| (vec![rng.uniform(), rng.uniform()], rng.below(2) as usize));
+        assert!(coin[0] < 1.02 * std::f64::consts::LN_2 * 3000.0, "{coin:?}");
+        let noise: usize = coins.trees.iter().map(Tree::leaves).sum();
+        assert!(3 * noise < 2 * leaves, "{noise} leaves for a coin, {leaves} for fields");
+    }
+
+    #[test]
+    fn saved_and_loaded_it_goes_on() {
+        let mut grown = forest(2, 2);
+        losses(&mut grown, 0..700, checks);
+        let mut loaded = forest(2, 2);
+        let mut list = Vec::new();
+        grown.tensors();
+        list.clone_from(&grown.saved);
+        loaded.saved.clone_from(&list);
+        assert!(loaded.restored());
+        assert_eq!(losses(&mut loaded, 700..900, checks), losses(&mut grown, 700..900, checks));
+        // Any number that is changed for another kind is noticed, or harmless: nothing panics.
+        for at in (0..list.len()).step_by(list.len() / 100) {
+            for wrong in [-1.0, 0.5, 1e9] {
+                let mut broken = forest(2, 2);
+                broken.saved.clone_from(&list);
+                broken.saved[at] = wrong;
+                if broken.restored() {
+                    losses(&mut broken, 700..702, checks);
+                }
+            }
+        }
+        loaded.saved = list[..list.len() - 1].to_vec();
+        assert!(!loaded.restored(), "a list without an end");
+    }
+
+    /// Rows beyond the ring, leaves up to their limit: nothing grows any more.
+    #[test]
+    fn memory_is_bounded() {
+        let many = |_: usize, rng: &mut Rng| (vec![rng.uniform(); 900], rng.below(30) as usize);
+        let mut forest = forest(30, 900);
+        losses(&mut forest, 0..1200, many);
+        let mut list = Vec::new();
+        forest.rows.list(&mut list);
+        forest.trees.iter().for_each(|tree| tree.list(&mut list));
+        let most = Forest::numbers(&Problem::new(30, 900));
+        assert!(list.len() < most, "{} of {most}", list.len());
+    }
+}

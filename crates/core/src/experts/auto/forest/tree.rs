@@ -1,0 +1,466 @@
+//! One tree of a forest: it splits early, and takes back what does not pay.
+//!
+//! With $n_k$ rows of class $k$ at a node, $n$ in all, and $a = \max(1, K/10)$, the node's own estimate $q$,
+//! its forecast $p$ for a row that falls to the child $c$, and its weight after class $y$ are
+//!
+//! $$ q_k = \frac{n_k + a/K}{n + a}, \tag{1} $$
+//! $$ p = w\ q + (1 - w)\ p^c, \qquad p = q \text{ at a leaf}, \tag{2} $$
+//! $$ w \leftarrow w\ q_y / p_y, \quad 10^{-4} \le w \le 1 - 10^{-4}, \qquad w = \tfrac12 \text{ at first}. \tag{3} $$
+//!
+//! From $w = 0.95$ on, a node becomes a leaf again (theory: mixtures 2.4). Counts of a node that add up to
+//! more than 1,000 shrink.
+
+use crate::boosting::{mixed, mixed_uniform, value};
+use crate::example::Features;
+
+use super::rows::{Rows, whole};
+
+/// Rows that a leaf has at hand for its next split.
+const BUFFER: usize = 32;
+
+/// Rows between attempts to split a leaf.
+const GRACE: u32 = 5;
+
+/// $\tfrac12 \ln(1/\delta)$ of the Hoeffding bound, $\delta = 0.8$: what is split too early is taken back.
+const DOUBT: f64 = 0.111_571_775_657;
+
+/// Nodes of a path at most.
+const DEEPEST: usize = 48;
+
+/// What a node's counts may add up to.
+const MEMORY: f32 = 1000.0;
+
+/// Least probability of either side at a node: how sure it may be, so that it can change its mind.
+const LEAST: f32 = 1e-4;
+
+/// From this probability of its own estimate on, what is below a node is taken away.
+const ENOUGH: f32 = 0.95;
+
+/// Shares of a forecast smaller than this are left to the node below.
+const NEGLIGIBLE: f32 = 1e-3;
+
+/// Bytes that a tree may take.
+const BYTES: usize = 1 << 20;
+
+/// Feature of a node that is a leaf.
+const LEAF: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    threshold: f64,
+    /// What is split, or [`LEAF`].
+    feature: u32,
+    /// The left child, the right one behind it; of a leaf, the place of its rows.
+    below: u32,
+    /// Rows since it is a leaf.
+    seen: u32,
+    /// Sum of its counts.
+    total: f32,
+    /// $w$: probability of its own estimate, against what is below it.
+    own: f32,
+}
+
+const FRESH: Node = Node { threshold: 0.0, feature: LEAF, below: 0, seen: 0, total: 0.0, own: 0.5 };
+
+/// Nodes from the root to a leaf.
+pub(super) struct Path {
+    nodes: [u32; DEEPEST],
+    len: usize,
+}
+
+impl Path {
+    fn nodes(&self) -> &[u32] {
+        &self.nodes[..self.len]
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    classes: usize,
+    /// What a leaf adds to its counts, over all classes.
+    prior: f32,
+    tries: u64,
+    /// Leaves that it may have.
+    most: usize,
+    seed: u64,
+    drawn: u64,
+    /// Siblings stand side by side; the root is the first, without one.
+    nodes: Vec<Node>,
+    /// For every node, rows of each class.
+    counts: Vec<f32>,
+    /// For every leaf, the numbers of its rows, and how many they are.
+    rows: Vec<u32>,
+    lengths: Vec<u32>,
+    /// Left siblings of pairs that were taken away, and the places of rows that are free.
+    free_pairs: Vec<u32>,
+    free_places: Vec<u32>,
+}
+
+/// Numbers of 8 bytes that a tree takes at most.
+pub(super) fn numbers(classes: usize) -> usize {
+    (most_leaves(classes) * leaf_bytes(classes)).div_ceil(8)
+}
+
+/// Bytes of a leaf with its share of the nodes above it.
+fn leaf_bytes(classes: usize) -> usize {
+    2 * (size_of::<Node>() + 4 * classes) + 4 * (BUFFER + 3)
+}
+
+fn most_leaves(classes: usize) -> usize {
+    (BYTES / leaf_bytes(classes)).max(2)
+}
+
+/// Rows of a leaf by their numbers, with their classes, and the counts of all and of those on the right.
+#[derive(Clone)]
+pub(super) struct Room {
+    numbers: Vec<u32>,
+    classes: Vec<u32>,
+    values: Vec<f64>,
+    counts: Vec<f32>,
+}
+
+impl Room {
+    pub(super) fn new(classes: usize) -> Self {
+        let numbers = Vec::with_capacity(BUFFER);
+        Self { numbers, classes: vec![0; BUFFER], values: vec![0.0; BUFFER], counts: vec![0.0; 2 * classes] }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Split {
+    gain: f64,
+    feature: usize,
+    threshold: f64,
+}
+
+impl Tree {
+    pub(super) fn new(classes: usize, tries: u64, seed: u64) -> Self {
+        // A tenth of a row for each class: few rows of one class say much where classes are many.
+        let prior = (0.1 * classes as f32).max(1.0);
+        Self {
+            classes,
+            prior,
+            tries,
+            most: most_leaves(classes),
+            seed,
+            drawn: 0,
+            nodes: vec![FRESH],
+            counts: vec![0.0; classes],
+            rows: vec![0; BUFFER],
+            lengths: vec![0],
+            free_pairs: Vec::new(),
+            free_places: Vec::new(),
+        }
+    }
+
+    pub(super) fn leaves(&self) -> usize {
+        self.lengths.len() - self.free_places.len()
+    }
+
+    pub(super) fn find(&self, x: Features<'_>) -> Path {
+        let mut path = Path { nodes: [0; DEEPEST], len: 1 };
+        let mut at = &self.nodes[0];
+        while at.feature != LEAF {
+            let to = at.below + u32::from(value(x, at.feature as usize) > at.threshold);
+            path.nodes[path.len] = to;
+            path.len += 1;
+            at = &self.nodes[to as usize];
+        }
+        path
+    }
+
+    fn counts(&self, node: u32) -> &[f32] {
+        &self.counts[node as usize * self.classes..][..self.classes]
+    }
+
+    /// Writes the forecast for the row of `path`: the estimates of its nodes, eq. (1), mixed by eq. (2).
+    pub(super) fn predict(&self, path: &Path, out: &mut [f64]) {
+        let each = self.prior / self.classes as f32;
+        let mut rest = 1.0f32;
+        out.fill(0.0);
+        let (leaf, above) = path.nodes().split_last().expect("the root is on every path");
+        let mut add = |node: u32, share: f32| {
+            let scale = share / (self.nodes[node as usize].total + self.prior);
+            for (out, count) in out.iter_mut().zip(self.counts(node)) {
+                *out += f64::from(scale * (count + each)); // eq. (1)
+            }
+        };
+        for node in above {
+            let share = rest * self.nodes[*node as usize].own;
+            if share > NEGLIGIBLE {
+                add(*node, share); // eq. (2)
+                rest -= share;
+            }
+        }
+        add(*leaf, rest);
+    }
+
+    /// Learns class `y` of the row `number`, for which `path` was found now.
+    pub(super) fn update(&mut self, rows: &Rows, number: u32, y: usize, path: &Path, room: &mut Room) {
+        let k = self.classes;
+        let each = self.prior / k as f32;
+        let (mut below, mut cut): (Option<f32>, _) = (None, None);
+        for (depth, &node) in path.nodes().iter().enumerate().rev() {
+            let counts = &mut self.counts[node as usize * k..][..k];
+            let node = &mut self.nodes[node as usize];
+            let own = (counts[y] + each) / (node.total + self.prior);
+            below = Some(match below {
+                None => own,
+                Some(below) => {
+                    let mixed = node.own * own + (1.0 - node.own) * below;
+                    node.own = (node.own * own / mixed).clamp(LEAST, 1.0 - LEAST); // eq. (3)
+                    cut = if node.own > ENOUGH { Some(depth) } else { cut };
+                    mixed
+                }
+            });
+            counts[y] += 1.0;
+            node.total += 1.0;
+            if node.total > MEMORY {
+                let scale = MEMORY / node.total;
+                counts.iter_mut().for_each(|count| *count *= scale);
+                node.total = MEMORY;
+            }
+        }
+        let depth = cut.unwrap_or(path.len - 1);
+        let leaf = path.nodes[depth];
+        if cut.is_some() {
+            self.cut(leaf, rows, room);
+        }
+        let seen = &mut self.nodes[leaf as usize].seen;
+        *seen = seen.wrapping_add(1);
+        let Node { below: place, seen, .. } = self.nodes[leaf as usize];
+        let kept = self.lengths[place as usize] as usize;
+        let at = if kept < BUFFER {
+            self.lengths[place as usize] += 1;
+            kept
+        } else {
+            (self.draw() % BUFFER as u64) as usize
+        };
+        self.rows[place as usize * BUFFER + at] = number;
+        if seen.is_multiple_of(GRACE) && depth + 1 < DEEPEST && self.leaves() < self.most {
+            self.try_to_split(leaf, rows, room);
+        }
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.drawn = self.drawn.wrapping_add(1);
+        mixed(self.seed, self.drawn)
+    }
+
+    /// Makes `node` a leaf again, which keeps the latest rows of the leaves below it.
+    fn cut(&mut self, node: u32, rows: &Rows, room: &mut Room) {
+        room.numbers.clear();
+        let pair = self.nodes[node as usize].below;
+        self.free(pair, rows, &mut room.numbers);
+        let place = self.free_places.pop().expect("two leaves at least were freed");
+        self.nodes[node as usize] = Node {
+            feature: LEAF,
+            below: place,
+            seen: room.numbers.len() as u32,
+            own: FRESH.own,
+            ..self.nodes[node as usize]
+        };
+        self.lengths[place as usize] = room.numbers.len() as u32;
+        self.rows[place as usize * BUFFER..][..room.numbers.len()].copy_from_slice(&room.numbers);
+    }
+
+    /// Frees the pair of nodes that begins with `pair` and all below it; the latest of their rows go to
+    /// `latest`, at most [`BUFFER`].
+    fn free(&mut self, pair: u32, rows: &Rows, latest: &mut Vec<u32>) {
+        for node in [pair, pair + 1] {
+            let Node { feature, below, .. } = self.nodes[node as usize];
+            if feature != LEAF {
+                self.free(below, rows, latest);
+                continue;
+            }
+            let (place, age) = (below as usize, |number: u32| (rows.seen as u32).wrapping_sub(number));
+            for &number in &self.rows[place * BUFFER..][..self.lengths[place] as usize] {
+                if !rows.has(number) {
+                    continue;
+                }
+                if latest.len() < BUFFER {
+                    latest.push(number);
+                } else if let Some(oldest) = latest.iter_mut().max_by_key(|number| age(**number))
+                    && age(*oldest) > age(number)
+                {
+                    *oldest = number;
+                }
+            }
+            self.free_places.push(below);
+        }
+        self.free_pairs.push(pair);
+    }
+
+    /// Splits `leaf` by the best of the drawn splits, if that exceeds the bound.
+    fn try_to_split(&mut self, leaf: u32, rows: &Rows, room: &mut Room) {
+        let place = self.nodes[leaf as usize].below as usize;
+        room.numbers.clear();
+        let kept = &self.rows[place * BUFFER..][..self.lengths[place] as usize];
+        room.numbers.extend(kept.iter().filter(|number| rows.has(**number)));
+        self.rows[place * BUFFER..][..room.numbers.len()].copy_from_slice(&room.numbers);
+        self.lengths[place] = room.numbers.len() as u32;
+        let Some(split) = self.best_split(rows, room) else { return };
+        let pair = self.add_pair(place as u32);
+        for &number in &room.numbers {
+            let to = pair + u32::from(rows.value(number, split.feature) > split.threshold);
+            self.counts[to as usize * self.classes + rows.class(number)] += 1.0;
+            let node = &mut self.nodes[to as usize];
+            (node.total, node.seen) = (node.total + 1.0, node.seen + 1);
+            let place = node.below as usize;
+            self.rows[place * BUFFER + self.lengths[place] as usize] = number;
+            self.lengths[place] += 1;
+        }
+        let node = &mut self.nodes[leaf as usize];
+        (node.feature, node.threshold, node.below) = (split.feature as u32, split.threshold, pair);
+        node.own = FRESH.own;
+    }
+
+    /// Two leaves without rows, of which the first has the place `place` for them.
+    fn add_pair(&mut self, place: u32) -> u32 {
+        let other = self.free_places.pop().unwrap_or_else(|| {
+            self.lengths.push(0);
+            self.rows.resize(self.rows.len() + BUFFER, 0);
+            (self.lengths.len() - 1) as u32
+        });
+        let pair = self.free_pairs.pop().unwrap_or_else(|| {
+            self.nodes.extend([FRESH; 2]);
+            self.counts.resize(self.counts.len() + 2 * self.classes, 0.0);
+            (self.nodes.len() - 2) as u32
+        });
+        for (node, place) in [(pair, place), (pair + 1, other)] {
+            self.nodes[node as usize] = Node { below: place, ..FRESH };
+            self.lengths[place as usize] = 0;
+        }
+        self.counts[pair as usize * self.classes..][..2 * self.classes].fill(0.0);
+        pair
+    }
+
+    /// The best of the drawn splits of the rows in `room`, theory: boosting 1.2.
+    fn best_split(&mut self, rows: &Rows, room: &mut Room) -> Option<Split> {
+        let Room { numbers, classes, values, counts } = room;
+        let count = numbers.len();
+        let (classes, values) = (&mut classes[..count], &mut values[..count]);
+        counts.fill(0.0);
+        let (total, right) = counts.split_at_mut(self.classes);
+        for (class, number) in classes.iter_mut().zip(&*numbers) {
+            *class = rows.class(*number) as u32;
+            total[*class as usize] += 1.0;
+        }
+        let n = count as f64;
+        let square = |counts: &[f32]| f64::from(counts.iter().map(|c| c * c).sum::<f32>());
+        let whole = square(total);
+        if count < GRACE as usize || whole == n * n {
+            return None;
+        }
+        let mut best: Option<Split> = None;
+        for _ in 0..self.tries {
+            let feature = (self.draw() % rows.features as u64) as usize;
+            self.drawn = self.drawn.wrapping_add(1);
+            let uniform = mixed_uniform(self.seed, self.drawn);
+            let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+            for (value, number) in values.iter_mut().zip(&*numbers) {
+                *value = rows.value(*number, feature);
+                (low, high) = (low.min(*value), high.max(*value));
+            }
+            if low >= high {
+                continue;
+            }
+            let threshold = low + (high - low) * uniform;
+            right.fill(0.0);
+            let mut r = 0.0;
+            for (_, class) in values.iter().zip(&*classes).filter(|(value, _)| **value > threshold) {
+                right[*class as usize] += 1.0;
+                r += 1.0;
+            }
+            if r == 0.0 || r == n {
+                continue;
+            }
+            let left = f64::from(total.iter().zip(&*right).map(|(t, r)| (t - r) * (t - r)).sum::<f32>());
+            let gain = (left / (n - r) + square(right) / r - whole / n) / n;
+            if best.is_none_or(|best| gain > best.gain) {
+                best = Some(Split { gain, feature, threshold });
+            }
+        }
+        best.filter(|best| best.gain > (DOUBT / n).sqrt())
+    }
+
+    /// All of it as numbers.
+    pub(super) fn list(&self, out: &mut Vec<f64>) {
+        let lengths = [self.nodes.len(), self.lengths.len(), self.free_pairs.len(), self.free_places.len()];
+        // In two halves, which are whole numbers as reals.
+        out.extend([self.drawn >> 32, self.drawn & 0xFFFF_FFFF].map(|half| half as f64));
+        out.extend(lengths.map(|length| length as f64));
+        for node in &self.nodes {
+            out.extend([node.threshold, f64::from(node.own), f64::from(node.total)]);
+            out.extend([node.feature, node.below, node.seen].map(f64::from));
+        }
+        out.extend(self.counts.iter().map(|count| f64::from(*count)));
+        let lists = [&self.rows, &self.lengths, &self.free_pairs, &self.free_places];
+        out.extend(lists.into_iter().flatten().map(|number| f64::from(*number)));
+    }
+
+    /// Takes in what [`Tree::list`] gave; `None` if it cannot have.
+    pub(super) fn set_list(&mut self, list: &mut &[f64], features: usize) -> Option<()> {
+        let mut next = || list.split_off_first().copied();
+        let mut word = |limit: usize| whole(next()?, limit);
+        self.drawn = (word(1 << 32)? as u64) << 32 | word(1 << 32)? as u64;
+        let (nodes, places) = (word(1 << 32)?, word(self.most + 1)?);
+        let (free_pairs, free_places) = (word(nodes)?, word(places)?);
+        let node = |node: &[f64; 6]| {
+            let word = |number| whole(number, 1 << 32).map(|number| number as u32);
+            let [threshold, own, total, feature, below, seen] = *node;
+            let is_sound = threshold.is_finite() && (0.0..=1.0).contains(&own) && total >= 0.0;
+            let node = Node {
+                threshold,
+                feature: word(feature)?,
+                below: word(below)?,
+                seen: word(seen)?,
+                total: total as f32,
+                own: own as f32,
+            };
+            (is_sound && (node.feature == LEAF || (node.feature as usize) < features)).then_some(node)
+        };
+        let given = list.split_off(..6 * nodes)?.as_chunks::<6>().0;
+        self.nodes = given.iter().map(node).collect::<Option<_>>()?;
+        let count = |count: &f64| (*count >= 0.0 && *count <= f64::from(MEMORY)).then_some(*count as f32);
+        self.counts = list.split_off(..nodes * self.classes)?.iter().map(count).collect::<Option<_>>()?;
+        let mut words = |len: usize, limit: usize| -> Option<Vec<u32>> {
+            let given = list.split_off(..len)?.iter();
+            given.map(|number| whole(*number, limit).map(|number| number as u32)).collect()
+        };
+        self.rows = words(places * BUFFER, 1 << 32)?;
+        self.lengths = words(places, BUFFER + 1)?;
+        self.free_pairs = words(free_pairs, nodes)?;
+        self.free_places = words(free_places, places)?;
+        self.is_sound().then_some(())
+    }
+
+    /// Whether every pair of nodes and every place of rows is in use once, or free, and paths end in time.
+    fn is_sound(&self) -> bool {
+        let (mut pairs, mut places) = (vec![false; self.nodes.len()], vec![false; self.lengths.len()]);
+        let once = |seen: &mut [bool], at: u32| {
+            seen.get_mut(at as usize).is_some_and(|seen| !std::mem::replace(seen, true))
+        };
+        let is_pair = |at: u32| at % 2 == 1 && (at as usize) + 1 < self.nodes.len();
+        let free = self.free_pairs.iter().all(|pair| is_pair(*pair) && once(&mut pairs, *pair))
+            && self.free_places.iter().all(|place| once(&mut places, *place));
+        let mut waiting = vec![(0u32, 1usize)];
+        while let Some((node, depth)) = waiting.pop() {
+            let Some(Node { feature, below, .. }) = self.nodes.get(node as usize) else { return false };
+            let sound = match *feature {
+                LEAF => once(&mut places, *below),
+                _ => is_pair(*below) && depth < DEEPEST && once(&mut pairs, *below),
+            };
+            if !sound {
+                return false;
+            }
+            if *feature != LEAF {
+                waiting.extend([(*below, depth + 1), (*below + 1, depth + 1)]);
+            }
+        }
+        free && self.nodes.len() % 2 == 1
+            && pairs.iter().filter(|seen| **seen).count() == self.nodes.len() / 2
+            && places.iter().all(|seen| *seen)
+    }
+}
