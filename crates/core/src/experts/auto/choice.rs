@@ -41,6 +41,11 @@ const CHEAP: f64 = 0.02;
 /// The same for trees, which know what no other kind knows.
 const CHEAP_TREES: f64 = 0.8;
 
+/// Parts of the budget beyond which boosted trees and the forest are not chosen: rows are so wide then that
+/// families do better with the time.
+const MOST_FOR_TREES: f64 = 0.6;
+const MOST_FOR_FOREST: f64 = 0.3;
+
 /// What members may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Limits {
@@ -51,6 +56,15 @@ pub(super) struct Limits {
 }
 
 impl Description {
+    /// The part of the budget that it may cost to be chosen.
+    fn affordable(self) -> f64 {
+        match self {
+            Self::Trees => MOST_FOR_TREES,
+            Self::Forest => MOST_FOR_FOREST,
+            _ => 1.0,
+        }
+    }
+
     /// The part of the budget that it may cost without being dropped.
     pub(super) fn tolerated(self) -> f64 {
         if matches!(self, Self::Trees | Self::Forest) { CHEAP_TREES } else { CHEAP }
@@ -99,7 +113,8 @@ impl Lineup {
             }
             let (own_work, own_numbers) = (member.work(problem), member.numbers(problem));
             let counts = matches!(member, Description::Labels | Description::Pairs);
-            let in_time = own_work <= limits.work && work + own_work <= trial * limits.work;
+            let in_time =
+                own_work <= member.affordable() * limits.work && work + own_work <= trial * limits.work;
             let in_memory = numbers.saturating_add(own_numbers) <= limits.numbers;
             if member == Description::Labels || (in_memory && (counts || in_time)) {
                 work += own_work;
@@ -175,7 +190,7 @@ mod tests {
         );
         assert_eq!(words(10, 257, 1.5e6), format!("{families}+{waves}"));
         // So many features leave no room for waves.
-        assert_eq!(words(10, 800, 8e5), "labels+pairs+forest+shared@1+shared@0.1+shared@0.01+shared@0.001");
+        assert_eq!(words(10, 800, 8e5), "labels+pairs+shared@1+shared@0.1+shared@0.01+shared@0.001");
     }
 
     /// Wherever families are too expensive, diagonal learners take part, and memory is kept whatever the
