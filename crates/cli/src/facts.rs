@@ -8,7 +8,7 @@ use noregret_stream::encode::Encoder;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::{Scaler, Scaling};
 use noregret_stream::encode::survey::{Survey, SurveyOptions, suitable};
-use noregret_stream::{Columns, CsvRole, Reader};
+use noregret_stream::{Columns, CsvRole, Format, Reader};
 
 use crate::failure::Failure;
 use crate::hint::survey_error;
@@ -333,13 +333,14 @@ impl Facts {
 }
 
 /// How many columns there are, if that is known before the last row: hashed ones, and those of CSV where all
-/// are numbers.
+/// are numbers. Objects may always bring another key.
 fn known_columns(reader: &dyn Reader) -> Option<usize> {
     let count = reader.columns().count() as usize;
     if let Columns::Hashed { .. } = reader.columns() {
         return Some(count);
     }
-    let csv = reader.schema().csv?;
+    let schema = reader.schema();
+    let csv = schema.csv.filter(|_| schema.format != Format::Ndjson)?;
     let fixed = |role| matches!(role, CsvRole::Numeric | CsvRole::Label | CsvRole::Weight);
     csv.fields.iter().all(|field| fixed(field.role)).then_some(count)
 }

@@ -20,17 +20,16 @@ use std::collections::{HashMap, HashSet};
 use csv::{ByteRecord, Reader as RecordReader};
 
 use self::header::names;
-use self::layout::{builder, describe_roles, is_missing};
+use self::layout::{builder, describe_roles};
 use self::text::{CsvText, plain_line_ends};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
-use crate::read::number;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Peek, Source};
-use crate::read::table::{self, Cells};
+use crate::read::table::{self, Cell, Cells, absent_note, absent_numbers, is_needed};
 use crate::words::counted;
 
 struct CsvReader {
@@ -49,20 +48,6 @@ struct CsvReader {
     id: Option<usize>,
     /// Numbers that the file has no column for.
     absent: Vec<Cell>,
-}
-
-/// What to do with the cell at one position of a row.
-struct Cell {
-    name: String,
-    /// `None`: a column that the saved model does not know.
-    role: Option<CsvRole>,
-    /// What it is, if it is known.
-    field: Option<CsvField>,
-    /// The features of numbers, times and text.
-    cells: Cells,
-    /// Cells that were not what the column holds, and the first of them with its line.
-    strays: u64,
-    first_stray: Option<(u64, String)>,
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
@@ -137,14 +122,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         .filter(|(field, _)| is_needed(field.role))
         .filter_map(|(field, cells)| Some(Cell::new(field.name.clone(), Some(field.clone()), cells?)))
         .collect();
-    if !absent.is_empty() {
-        let names: Vec<String> = absent.iter().map(|cell| shown(&cell.name)).collect();
-        let s = if names.len() == 1 { "" } else { "s" };
-        said.push(format!(
-            "there is no column{s} {}, which the model learnt with: missing in every row",
-            names.join(", ")
-        ));
-    }
+    said.extend(absent_note(absent.iter()));
     if layout.header_rows() > 1 && rows.next()? {
         // A file that goes on from another one may have a single header.
         let mut pairs = cells.iter().zip(&rows.record);
@@ -171,11 +149,6 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         id,
         absent,
     }))
-}
-
-/// Whether a column of this role has features.
-fn is_needed(role: CsvRole) -> bool {
-    matches!(role, CsvRole::Numeric | CsvRole::Categorical | CsvRole::Text | CsvRole::Time)
 }
 
 /// What the positions of a file mean to a saved layout: names, and what is known of them. `first` is its
@@ -213,33 +186,6 @@ fn saved_fields(
             (name, field)
         })
         .collect())
-}
-
-impl Cell {
-    fn new(name: String, field: Option<CsvField>, cells: Cells) -> Self {
-        let role = field.as_ref().map(|field| field.role);
-        Cell { name, role, field, cells, strays: 0, first_stray: None }
-    }
-
-    /// Takes note of a cell that is not what the column holds.
-    #[cold]
-    fn stray(&mut self, line: u64, text: &[u8]) {
-        self.strays += 1;
-        self.first_stray.get_or_insert_with(|| (line, shown(text)));
-    }
-
-    #[cold]
-    fn fault(&self, message: String) -> ReadErrorKind {
-        ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
-    }
-
-    fn number(&self, cell: &[u8]) -> Result<f64, ReadErrorKind> {
-        match number::parse(cell) {
-            Ok(number) if number.is_finite() => Ok(number),
-            Ok(_) => Err(self.fault(format!("{} is not finite", shown(cell)))),
-            Err(_) => Err(self.fault(format!("{} is not a number", shown(cell)))),
-        }
-    }
 }
 
 /// The rows of the csv crate with their lines.
@@ -320,54 +266,8 @@ impl CsvReader {
                 row.push(*column, f64::from(digit - b'0'));
                 continue;
             }
-            let text = raw.trim_ascii();
-            match cell.role {
-                Some(CsvRole::Numeric | CsvRole::Time) if is_missing(text) => {
-                    cell.cells.push_missing(row);
-                }
-                _ if text.is_empty() => {}
-                Some(CsvRole::Numeric | CsvRole::Time) => {
-                    if let (Cells::Number { style: None, value, .. }, Ok(number)) =
-                        (&cell.cells, number::parse(text))
-                    {
-                        if !number.is_finite() {
-                            return Err(cell.fault(format!("{} is not finite", shown(text))));
-                        }
-                        match value {
-                            Some(column) => row.push(*column, number),
-                            None => self.columns.drop_one(),
-                        }
-                    } else if !cell.cells.push(&cell.name, utf8(text)?, &mut self.columns, row) {
-                        cell.stray(self.rows.line, text);
-                        cell.cells.push_missing(row);
-                    }
-                }
-                Some(CsvRole::Text) => {
-                    cell.cells.push(&cell.name, &String::from_utf8_lossy(text), &mut self.columns, row);
-                }
-                Some(CsvRole::Categorical) => {
-                    self.feature.clear();
-                    self.feature.push_str(&cell.name);
-                    self.feature.push('=');
-                    self.feature.push_str(utf8(text)?);
-                    if let Some(column) = self.columns.by_name(&self.feature) {
-                        row.push(column, 1.0);
-                    }
-                }
-                Some(CsvRole::Label) => {
-                    if !row.set_name(utf8(text)?) {
-                        return Err(cell.fault(format!("label {} is not finite", shown(text))));
-                    }
-                }
-                Some(CsvRole::Weight) => {
-                    row.weight = cell.number(text)?;
-                    if row.weight < 0.0 {
-                        return Err(cell.fault(format!("weight {} is negative", shown(text))));
-                    }
-                }
-                Some(CsvRole::Drop) => {}
-                None => self.columns.drop_one(),
-            }
+            let line = self.rows.line;
+            cell.read(raw.trim_ascii(), line, &mut self.feature, &mut self.columns, row)?;
         }
         for cell in &self.absent {
             cell.cells.push_missing(row);
@@ -386,10 +286,6 @@ impl CsvReader {
     fn named(&self, role: CsvRole) -> Option<String> {
         self.layout.fields.iter().find(|field| field.role == role).map(|field| field.name.clone())
     }
-}
-
-fn utf8(text: &[u8]) -> Result<&str, ReadErrorKind> {
-    std::str::from_utf8(text).map_err(|_| ReadErrorKind::InvalidUtf8)
 }
 
 impl Reader for CsvReader {
@@ -430,25 +326,11 @@ impl Reader for CsvReader {
     }
 
     fn absent(&self) -> Vec<u32> {
-        let value = |cell: &Cell| match cell.cells {
-            Cells::Number { value, .. } => value,
-            _ => None,
-        };
-        self.absent.iter().filter_map(value).collect()
+        absent_numbers(self.absent.iter())
     }
 
     fn odd_cells(&self) -> Vec<String> {
-        let strays = self.cells.iter().filter_map(|cell| {
-            let (line, text) = cell.first_stray.as_ref()?;
-            let (count, name) = (cell.strays, shown(&cell.name));
-            let held = if cell.role == Some(CsvRole::Time) { "time" } else { "number" };
-            let (cells, s, count_as) =
-                if count == 1 { ("cell is", "", "it counts") } else { ("cells are", "s", "they count") };
-            Some(format!(
-                "column {name}: {count} {cells} no {held}{s}, the first {text} in line {line}: {count_as} as missing"
-            ))
-        });
-        strays.collect()
+        self.cells.iter().filter_map(Cell::odd).collect()
     }
 
     fn position(&self) -> u64 {

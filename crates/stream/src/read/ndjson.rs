@@ -7,28 +7,32 @@
 //! - `{"age": 31, "hue": "red", "label": "a"}`: every key that is not label, weight, `tag` or `id` is a
 //!   feature.
 //!
-//! A feature is a number, a bool (1 or 0), a string (`key=string` of value 1) or null (absent). A label is a
-//! string, a number, a bool, an array of class probabilities or null (unlabelled). Its key is the one asked
-//! for, else the first of `label`, `class`, `target`, `y` (in any case) that the first 1,000 lines have.
-//! `weight` is the weight beside `x`; in a flat object it is a feature, unless asked for. `tag` or `id` is
-//! the row's name. Further keys beside `x` are ignored. A key that gives the same feature twice, or a second
-//! label, is an error.
+//! Named features are columns of a [`table`], whose roles the first 1,000 rows decide. With a model saved without
+//! such roles a feature is a number, a bool (1 or 0), a string (`key=string` of value 1) or null (absent).
+//! A label is a string, a number, a bool, an array of class probabilities or null (unlabelled). Its key is the
+//! one asked for, else the first of `label`, `class`, `target`, `y` (in any case) that the first 1,000 lines
+//! have. `weight` is the weight beside `x`; in a flat object it is a feature, unless asked for. `tag` or `id`
+//! is the row's name, unless another one is asked for. Further keys beside `x` are ignored. A key that gives
+//! the same feature twice, or a second label, is an error.
 
+mod table;
 mod visit;
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use self::table::Table;
 use self::visit::{Scratch, parse_object};
 use crate::read::columns::{ColumnMap, Columns};
-use crate::read::csv::layout::LABEL_NAMES;
+use crate::read::csv::layout::{LABEL_NAMES, describe_roles};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Reader};
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
+use crate::read::table::{Cell, absent_note, absent_numbers};
 use crate::words::counted;
 
 const LINES: usize = 1000;
@@ -47,6 +51,8 @@ pub(crate) struct Keys {
     pub(crate) shape: Shape,
     pub(crate) label: Option<String>,
     pub(crate) weight: Option<String>,
+    /// The key that names the row, if `tag` and `id` do not.
+    pub(crate) id: Option<String>,
 }
 
 struct Ndjson {
@@ -57,23 +63,37 @@ struct Ndjson {
     /// constant.
     strict: bool,
     scratch: Scratch,
+    /// What the keys hold; `None` where every feature is for itself.
+    table: Option<Table>,
+    /// Numbers of the saved model that the data do not have.
+    absent: Vec<u32>,
+    notes: Vec<String>,
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let saved = options.schema.as_ref();
     let label = options.label.clone().or_else(|| saved.and_then(|schema| schema.label.clone()));
     let weight = options.weight.clone().or_else(|| saved.and_then(|schema| schema.weight.clone()));
-    // Without a key to look for, one row is enough.
-    let mut lines = if label.is_some() || saved.is_some() { 1 } else { LINES };
-    let rows = loop {
-        let peek = source.peek(lines, 1)?;
-        let rows = objects(&peek);
-        if !rows.is_empty() || peek.all || lines >= LINES {
-            break rows;
-        }
-        lines = LINES.min(2 * lines);
+    // The sparse rows of ARFF have a header of their own.
+    let tables = source.original().is_none();
+    let layout = saved.and_then(|schema| schema.csv.as_ref()).filter(|_| tables);
+    // Known columns are looked for in the first rows of a file; whoever writes to a pipe may wait for an answer.
+    let wanted = match saved {
+        Some(_) if layout.is_none() || source.size().is_none() => 1,
+        _ => LINES,
     };
-    let keys = keys(&rows, label, weight);
+    let known = label.is_some() || saved.is_some();
+    let mut lines = if known { 1 } else { LINES };
+    let (rows, more) = loop {
+        let peek = source.peek(lines, 1)?;
+        let (rows, all) = (objects(&peek), peek.all);
+        let enough = lines >= wanted || (known && shape(&rows) == Shape::Array);
+        if all || lines >= LINES || (enough && !rows.is_empty()) {
+            break (rows, !all);
+        }
+        lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
+    };
+    let keys = keys(&rows, label, weight, options.id.clone());
     let speech = if keys.shape == Shape::Array { Speech::Numbers(0) } else { Speech::Names };
     let columns = options.columns(speech).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let width = match columns {
@@ -83,8 +103,29 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         _ => None,
     };
     let strict = saved.is_some() && options.room == 0;
-    let parser = Ndjson { keys, width, strict, scratch: Scratch::default() };
-    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
+    let mut columns = ColumnMap::new(columns, options.most_columns());
+    let (layout, mut notes) = match layout {
+        _ if keys.shape == Shape::Array || !tables => (None, vec![]),
+        Some(layout) => (Some(layout.clone()), vec![]),
+        None if saved.is_some() || rows.is_empty() => (None, vec![]),
+        None => {
+            let decided = table::decide(&rows, &keys, options, more);
+            let (layout, notes) = decided.map_err(|message| source.file_error(message))?;
+            (Some(layout), notes)
+        }
+    };
+    let table = layout.map(|layout| Table::new(layout, &mut columns));
+    columns.commit();
+    let mut absent = vec![];
+    if let Some(table) = table.as_ref().filter(|_| saved.is_some() && source.size().is_some()) {
+        let there = table::paths(&rows, &keys);
+        let missing = || table.missing(&there);
+        notes.extend(absent_note(missing()));
+        absent = absent_numbers(missing());
+    }
+    let scratch = Scratch::default();
+    let parser = Ndjson { keys, width, strict, scratch, table, absent, notes };
+    Ok(LineReader::boxed(source, columns, parser))
 }
 
 /// Whether the model knows none of the features of a row that names no column of its, not even with other
@@ -107,12 +148,21 @@ fn objects(peek: &Peek<'_>) -> Vec<Map<String, Value>> {
     peek.lines().filter_map(|line| serde_json::from_slice(line).ok()).take(LINES).collect()
 }
 
-fn keys(rows: &[Map<String, Value>], label: Option<String>, weight: Option<String>) -> Keys {
-    let shape = match rows.first().and_then(|row| row.get("x")) {
+fn shape(rows: &[Map<String, Value>]) -> Shape {
+    match rows.first().and_then(|row| row.get("x")) {
         Some(Value::Array(_)) => Shape::Array,
         Some(Value::Object(_)) => Shape::Object,
         _ => Shape::Flat,
-    };
+    }
+}
+
+fn keys(
+    rows: &[Map<String, Value>],
+    label: Option<String>,
+    weight: Option<String>,
+    id: Option<String>,
+) -> Keys {
+    let shape = shape(rows);
     let label = label.or_else(|| {
         let seen: HashSet<&String> = rows.iter().flat_map(Map::keys).collect();
         let called =
@@ -120,7 +170,7 @@ fn keys(rows: &[Map<String, Value>], label: Option<String>, weight: Option<Strin
         LABEL_NAMES.iter().find_map(|name| called(name))
     });
     let weight = weight.or_else(|| (shape != Shape::Flat).then(|| "weight".to_owned()));
-    Keys { shape, label, weight }
+    Keys { shape, label, weight, id }
 }
 
 impl LineParser for Ndjson {
@@ -130,11 +180,15 @@ impl LineParser for Ndjson {
         row: &mut Row,
         columns: &mut ColumnMap,
     ) -> Result<bool, ReadErrorKind> {
+        row.line = line.number();
         let line = std::str::from_utf8(line.text()).map_err(|_| ReadErrorKind::InvalidUtf8)?;
         if line.trim_ascii().is_empty() {
             return Ok(false);
         }
-        let length = parse_object(line, &self.keys, &mut self.scratch, row, columns)?;
+        if let Some(table) = &mut self.table {
+            table.begin();
+        }
+        let length = parse_object(line, &self.keys, &mut self.table, &mut self.scratch, row, columns)?;
         if self.keys.shape == Shape::Array {
             let width = *self.width.get_or_insert(length);
             if length != width {
@@ -153,6 +207,9 @@ impl LineParser for Ndjson {
             let what = "none of the row's features is one that the saved model knows";
             return Err(ReadErrorKind::Row(what.to_owned()));
         }
+        if let Some(table) = &mut self.table {
+            table.finish(columns, row)?;
+        }
         // Hashes of different features may meet.
         let hashed = matches!(columns.columns(), Columns::Hashed { .. });
         row.finish(if hashed { Duplicates::Sum } else { Duplicates::Refuse }).map_err(|fault| {
@@ -168,7 +225,26 @@ impl LineParser for Ndjson {
 
     fn schema(&self, columns: Columns) -> Schema {
         let Keys { label, weight, .. } = &self.keys;
-        Schema { format: Format::Ndjson, columns, label: label.clone(), weight: weight.clone(), csv: None }
+        let csv = self.table.as_ref().map(|table| table.layout.clone());
+        Schema { format: Format::Ndjson, columns, label: label.clone(), weight: weight.clone(), csv }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn odd_cells(&self) -> Vec<String> {
+        self.table.iter().flat_map(|table| &table.cells).filter_map(Cell::odd).collect()
+    }
+
+    fn absent(&self) -> Vec<u32> {
+        self.absent.clone()
+    }
+
+    fn forget(&mut self, count: u32) {
+        if let Some(table) = &mut self.table {
+            table.forget(count);
+        }
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
@@ -184,11 +260,16 @@ impl LineParser for Ndjson {
             Columns::Hashed { bits } => format!(", hashed into 2^{bits} columns"),
             _ => String::new(),
         };
-        vec![
+        let mut described = vec![
             ("label", shown_key(&self.keys.label)),
             ("weight", shown_key(&self.keys.weight)),
             ("features", format!("{features}{hashed}")),
-        ]
+        ];
+        if let Some(table) = &self.table {
+            described
+                .extend(describe_roles(table.cells.iter().map(|cell| (&*cell.name, cell.field.as_ref()))));
+        }
+        described
     }
 }
 

@@ -92,6 +92,24 @@ pub(crate) trait LineParser: Send {
 
     /// What was decided beyond format and compression.
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)>;
+
+    /// As [`Reader::notes`].
+    fn notes(&self) -> Vec<String> {
+        vec![]
+    }
+
+    /// As [`Reader::odd_cells`].
+    fn odd_cells(&self) -> Vec<String> {
+        vec![]
+    }
+
+    /// As [`Reader::absent`].
+    fn absent(&self) -> Vec<u32> {
+        vec![]
+    }
+
+    /// Forgets the columns from `count` on: they were taken back.
+    fn forget(&mut self, _count: u32) {}
 }
 
 /// A reader of a format in which every row is a line.
@@ -123,7 +141,11 @@ impl<P: LineParser> Reader for LineReader<P> {
                 }
                 Err(kind) => {
                     self.columns.roll_back();
+                    self.parser.forget(self.columns.columns().count());
+                    // Whoever answers line by line still says which row it was.
+                    let tag = std::mem::take(&mut row.tag);
                     row.clear();
+                    row.tag = tag;
                     return Err(self.source.error(kind));
                 }
             }
@@ -136,10 +158,23 @@ impl<P: LineParser> Reader for LineReader<P> {
 
     fn take_back(&mut self) {
         self.columns.take_back();
+        self.parser.forget(self.columns.columns().count());
     }
 
     fn dropped_features(&self) -> u64 {
         self.columns.dropped()
+    }
+
+    fn absent(&self) -> Vec<u32> {
+        self.parser.absent()
+    }
+
+    fn odd_cells(&self) -> Vec<String> {
+        self.parser.odd_cells()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.parser.notes()
     }
 
     fn position(&self) -> u64 {

@@ -50,11 +50,18 @@ const PADDING: usize = WINDOW;
 pub(crate) struct Line<'a> {
     padded: &'a [u8],
     length: usize,
+    /// From 1.
+    number: u64,
 }
 
 impl<'a> Line<'a> {
     pub(crate) fn text(self) -> &'a [u8] {
         &self.padded[..self.length]
+    }
+
+    /// Its number in the file, from 1.
+    pub(crate) fn number(self) -> u64 {
+        self.number
     }
 
     /// The line and some bytes behind it, of which the first is no part of a number.
@@ -249,7 +256,7 @@ impl Source {
         let padded = &self.buffer[line.start..line.end + PADDING];
         let length = line.len();
         let ends_in_return = length > 0 && padded[length - 1] == b'\r';
-        Ok(Some(Line { padded, length: length - usize::from(ends_in_return) }))
+        Ok(Some(Line { padded, length: length - usize::from(ends_in_return), number: self.line }))
     }
 
     /// The next bytes, as many as are at hand; none only at the end. They count as read with

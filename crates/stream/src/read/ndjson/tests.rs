@@ -26,7 +26,7 @@ fn objects_become_rows() {
         (r#"{"y": 1.0, "id": 7, "weight": 2, "x": []}"#, "1'7*2"),
         (
             r#"{"x": {"b": 2, "a": "red", "c": false, "d": null}, "y": [0.25, 0.75]}"#,
-            "Distribution([0.25, 0.75])'*1 b=2 a=red=1",
+            "Distribution([0.25, 0.75])'*1 b=2 a=red=1 c=false=1",
         ),
         (r#"{"x": [1], "y": null, "tag": "t", "id": 3}"#, "?'t*1 0=1"),
         (r#"{"x": [1], "y": true}"#, "true'*1 0=1"),
@@ -60,11 +60,11 @@ fn bad_rows_are_named_and_skipped() {
         (array, r#"{"x": [1, 2]} 3"#, "is not a JSON object: trailing characters at character 15"),
         (flat, r#"{"a": 1, "a": 2}"#, r#"feature "a" appears twice"#),
         (flat, r#"{"y": 1, "y": 2}"#, r#"key "y": appears twice in the row"#),
-        (flat, r#"{"a": [1]}"#, r#"key "a": an array where a number, a bool, a string or null is needed"#),
+        (flat, r#"{"b": "u", "b": "u"}"#, r#"feature "b=u" appears twice"#),
         (
             flat,
-            r#"{"a": {"b": 1}}"#,
-            r#"key "a": an object where a number, a bool, a string or null is needed"#,
+            r#"{"y": {"b": 1}}"#,
+            r#"key "y": an object where a string, a number, a bool, an array of probabilities or null is needed"#,
         ),
     ];
     for (good, line, error) in cases {
@@ -89,7 +89,13 @@ fn keys_are_those_asked_for_or_saved() {
         reader.describe().iter().map(|(what, how)| format!("{what}: {how}")).collect();
     assert_eq!(
         described,
-        ["format: ndjson", "label: key \"kind\"", "weight: key \"w\"", "features: all other keys"]
+        [
+            "format: ndjson",
+            "label: key \"kind\"",
+            "weight: key \"w\"",
+            "features: all other keys",
+            "numeric columns: 1"
+        ]
     );
 
     // A label that only later rows have is still no feature.
@@ -109,4 +115,131 @@ fn keys_are_those_asked_for_or_saved() {
     let mut reader = open("#\n\n{\"x\": [1, 2]}\n", &saved);
     assert_eq!(read(&mut *reader).len(), 2);
     assert_eq!(reader.describe()[3].1, "the array \"x\"");
+}
+
+/// Rows as their columns, values, labels and tags, and the columns that they have in the end.
+fn rows_of(text: &str, name: &str, options: &ReadOptions) -> (Vec<String>, Vec<String>, Box<dyn Reader>) {
+    let mut reader = from_read(Box::new(std::io::Cursor::new(text.to_owned())), name, options).unwrap();
+    let (mut rows, mut row) = (vec![], Row::new());
+    while reader.read(&mut row).unwrap() {
+        let bits: Vec<u64> = row.values().iter().map(|value| value.to_bits()).collect();
+        rows.push(format!("{:?} {:?} {bits:?}", row.label(), row.indices()));
+    }
+    let columns = (0..reader.columns().count()).map(|at| reader.columns().name(at).into_owned()).collect();
+    (rows, columns, reader)
+}
+
+/// The same table twice: what is a cell of CSV is a value of JSON, missing ones are null or not there.
+fn both() -> (String, String) {
+    let (mut csv, mut json) = ("at,said,amount,size,hue,flag,label\n".to_owned(), String::new());
+    for t in 0..120 {
+        let at = format!("2026-03-{:02} {:02}:30", 1 + t % 28, t % 24);
+        let said = format!("the parcel {} came {} late", t * t, ["very", "a bit", "not"][t % 3]);
+        let amount = format!("1,{t:03}.50");
+        let size = f64::from(t as u32) * 0.37 + 1e-7;
+        let (hue, flag, label) = (["red", "blue"][t % 2], t % 5 == 0, ["u", "v", "w"][t % 3]);
+        let hole = t % 7 == 3;
+        let (size_cell, size_json) = match hole {
+            true => (String::new(), if t % 2 == 0 { "\"size\": null, " } else { "" }.to_owned()),
+            false => (size.to_string(), format!("\"size\": {size}, ")),
+        };
+        csv += &format!("{at},{said},\"{amount}\",{size_cell},{hue},{flag},{label}\n");
+        json += &format!(
+            "{{\"at\": \"{at}\", \"said\": \"{said}\", \"amount\": \"{amount}\", {size_json}\"hue\": \"{hue}\", \
+             \"flag\": {flag}, \"label\": \"{label}\"}}\n"
+        );
+    }
+    (csv, json)
+}
+
+#[test]
+fn the_same_rows_as_of_csv() {
+    let (csv, json) = both();
+    let options = ReadOptions::default();
+    let of_csv = rows_of(&csv, "a.csv", &options);
+    let of_json = rows_of(&json, "a.ndjson", &options);
+    assert_eq!(of_csv.1, of_json.1);
+    assert!(
+        of_csv.1.iter().any(|name| name == "said~parcel")
+            && of_csv.1.iter().any(|name| name == "size=missing")
+    );
+    assert_eq!(of_csv.0, of_json.0);
+    assert_eq!(of_csv.2.schema().csv, of_json.2.schema().csv);
+    assert_eq!(of_csv.2.notes(), of_json.2.notes());
+
+    // A model of one reads the other, and what is not there tomorrow is missing.
+    let saved = |schema| ReadOptions { schema: Some(schema), ..ReadOptions::default() };
+    let tomorrow = |text: &str, name: &str, schema| rows_of(text, name, &saved(schema)).0;
+    let expected = tomorrow(&csv, "a.csv", of_csv.2.schema());
+    assert_eq!(tomorrow(&json, "a.ndjson", of_csv.2.schema()), expected);
+    assert_eq!(tomorrow(&csv, "a.csv", of_json.2.schema()), expected);
+    let less_csv =
+        csv.lines().map(|line| line.split_once(',').unwrap().1.to_owned() + "\n").collect::<String>();
+    let less_json =
+        json.lines().map(|line| format!("{{{}\n", line.split_once(", ").unwrap().1)).collect::<String>();
+    let expected = rows_of(&less_csv, "a.csv", &saved(of_csv.2.schema()));
+    let found = rows_of(&less_json, "a.ndjson", &saved(of_csv.2.schema()));
+    assert_eq!((expected.0, expected.2.notes()), (found.0, found.2.notes()));
+    assert!(found.2.notes()[0].contains("there is no column \"at\""));
+    assert!(found.2.absent().is_empty() && !of_json.2.schema().csv.unwrap().fields.is_empty());
+}
+
+#[test]
+fn nested_objects_and_lists() {
+    let line = |age: usize, tags: &str| {
+        format!(
+            "{{\"user\": {{\"age\": {age}, \"home\": {{\"city\": \"Rome\"}}}}, \"tags\": [{tags}], \"size\": [1, 2.5], \
+             \"items\": [{{\"price\": 3}}], \"meta\": {{\"queue\": \"q{}\"}}}}\n",
+            age % 2
+        )
+    };
+    let text: String = (30..36).map(|age| line(age, "\"new\", \"vip\", \"new\"")).collect();
+    let options = ReadOptions { label: Some("meta.queue".into()), ..ReadOptions::default() };
+    let rows = read(&mut *open(&text, &options));
+    assert_eq!(
+        rows[1],
+        "q1'*1 user.age=31 size[0]=1 size[1]=2.5 items[0].price=3 user.home.city=Rome=1 tags=new=1 tags=vip=1"
+    );
+    // Keys that few rows have are columns, too.
+    let later =
+        text.clone() + "{\"user\": {\"vip\": true}, \"tags\": [\"old\"], \"meta\": {\"queue\": \"q0\"}}\n";
+    let rows = read(&mut *open(&later, &options));
+    assert_eq!(rows[6], "q0'*1 tags=old=1 user.vip=true=1");
+    let asked = ReadOptions { text: vec!["tags".into()], label: options.label, ..ReadOptions::default() };
+    let rows = read(&mut *open(&text, &asked));
+    assert!(rows[0].contains("tags~new vip=") && !rows[0].contains("tags=new"), "{}", rows[0]);
+    let odd = ReadOptions { text: vec!["tag".into()], ..ReadOptions::default() };
+    let error = from_read(Box::new(std::io::Cursor::new(text)), "a.ndjson", &odd).err().unwrap();
+    assert!(error.to_string().contains("did you mean \"tags\"?"), "{error}");
+}
+
+#[test]
+fn bags_are_no_tables() {
+    let bag = |t: usize| {
+        format!(
+            "{{\"w{}\": 1, \"w{}\": 2, \"said\": \"a b c {t}\", \"y\": {}}}\n",
+            t % 97,
+            97 + t % 89,
+            t % 2
+        )
+    };
+    let mut reader = open(&(0..300).map(bag).collect::<String>(), &ReadOptions::default());
+    let roles = reader.schema().csv.unwrap().fields;
+    assert_eq!(roles.iter().map(|field| &*field.name).collect::<Vec<_>>(), ["said", "y"]);
+    assert!(reader.notes().is_empty(), "{:?}", reader.notes());
+    let rows = read(&mut *reader);
+    assert!(
+        rows[5].starts_with("1'*1 ") && rows[5].contains("w5=1") && rows[5].contains("w102=2"),
+        "{}",
+        rows[5]
+    );
+}
+
+#[test]
+fn rows_are_named_by_the_key_asked_for() {
+    let options = ReadOptions { id: Some("ticket".into()), ..ReadOptions::default() };
+    let rows = read(&mut *open("{\"id\": 4, \"ticket\": \"T-1\", \"a\": 2, \"y\": 0}\n", &options));
+    assert_eq!(rows, ["0'T-1*1 a=2 ticket=T-1=1"]);
+    let rows = read(&mut *open("{\"x\": {\"a\": 2}, \"ticket\": 7, \"y\": 0}\n", &options));
+    assert_eq!(rows, ["0'7*1 a=2"]);
 }

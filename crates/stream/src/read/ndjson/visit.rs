@@ -6,6 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::ndjson::table::Table;
 use crate::read::ndjson::{Keys, Shape};
 use crate::read::row::Row;
 
@@ -15,6 +16,8 @@ pub(crate) struct Scratch {
     key: String,
     text: String,
     numbers: Vec<f64>,
+    /// Whether the key names the row beside what else it is.
+    names_row: bool,
     /// Named features of the row that have a column, and those that have none.
     pub(crate) known: u64,
     pub(crate) unknown: u64,
@@ -23,7 +26,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Counts a named feature.
+    /// Counts a named feature without a column of a table.
     fn count(&mut self, column: Option<u32>) {
         match column {
             Some(_) => self.known += 1,
@@ -36,14 +39,16 @@ impl Scratch {
 pub(crate) fn parse_object(
     text: &str,
     keys: &Keys,
+    table: &mut Option<Table>,
     scratch: &mut Scratch,
     row: &mut Row,
     columns: &mut ColumnMap,
 ) -> Result<u32, ReadErrorKind> {
     scratch.fault = None;
     (scratch.known, scratch.unknown) = (0, 0);
+    let table = table.as_mut();
     let mut json = serde_json::Deserializer::from_str(text);
-    let object = Object { keys, scratch, row, columns, length: None };
+    let object = Object { keys, table, scratch, row, columns, length: None };
     let result = json.deserialize_map(object).and_then(|length| json.end().map(|()| length));
     result.map_err(|error| scratch.fault.take().unwrap_or_else(|| ReadErrorKind::Row(syntax(&error))))
 }
@@ -57,6 +62,7 @@ fn syntax(error: &serde_json::Error) -> String {
 
 struct Object<'a> {
     keys: &'a Keys,
+    table: Option<&'a mut Table>,
     scratch: &'a mut Scratch,
     row: &'a mut Row,
     columns: &'a mut ColumnMap,
@@ -74,6 +80,8 @@ enum Part {
     Feature,
     /// An element of the array, with its position.
     Element(u64),
+    /// An element of a list that is a feature, with its position.
+    Item(u64),
     Probability,
     Ignored,
 }
@@ -81,12 +89,16 @@ enum Part {
 impl Object<'_> {
     fn part(&self, key: &str) -> Part {
         let is = |wanted: &Option<String>| wanted.as_deref() == Some(key);
+        let is_column = || self.table.as_ref().is_some_and(|table| table.has(key));
         match (key, self.keys.shape) {
             _ if is(&self.keys.label) => Part::Label,
             _ if is(&self.keys.weight) => Part::Weight,
-            ("tag" | "id", _) => Part::Tag,
             ("x", Shape::Array) => Part::Array,
             ("x", Shape::Object) => Part::Features,
+            (_, Shape::Array | Shape::Object) if is(&self.keys.id) => Part::Tag,
+            ("tag" | "id", Shape::Flat) if is_column() => Part::Feature,
+            ("tag" | "id", _) if self.keys.id.is_none() || is(&self.keys.id) => Part::Tag,
+            ("tag" | "id", _) => Part::Ignored,
             (_, Shape::Flat) => Part::Feature,
             _ => Part::Ignored,
         }
@@ -106,6 +118,69 @@ impl Object<'_> {
             text if self.row.set_name(text) => Ok(()),
             text => Err(self.fault(format!("label {} is not finite", shown(text)))),
         }
+    }
+
+    /// The place of the current key in the table, if it has one.
+    fn place(&mut self) -> Option<usize> {
+        let Scratch { key, names_row, known, .. } = &mut *self.scratch;
+        *names_row = self.keys.id.as_deref() == Some(&**key);
+        let place = self.table.as_mut()?.place(key)?;
+        *known += 1;
+        Some(place)
+    }
+
+    /// Refuses a second cell of a column.
+    fn once<E: Error>(&mut self, first: bool) -> Result<(), E> {
+        if first {
+            return Ok(());
+        }
+        let feature = shown(&*self.scratch.key);
+        self.scratch.fault = Some(ReadErrorKind::Row(format!("feature {feature} appears twice")));
+        Err(E::custom(""))
+    }
+
+    /// A number or a bool, which is `text` where numbers are not what the column holds.
+    fn scalar<E: Error>(&mut self, number: f64, text: fmt::Arguments<'_>) -> Result<(), E> {
+        let place = self.place();
+        if self.scratch.names_row {
+            self.row.tag.clear();
+            self.row.tag.write_fmt(text).expect("writing to a string does not fail");
+        }
+        let (Some(place), Some(table)) = (place, self.table.as_mut()) else {
+            return self.number(Part::Feature, number);
+        };
+        let first = if table.is_numeric(place) {
+            table.number(place, number)
+        } else {
+            let cell = &mut self.scratch.text;
+            cell.clear();
+            cell.write_fmt(text).expect("writing to a string does not fail");
+            table.text(place, cell)
+        };
+        self.once(first)
+    }
+
+    /// A text that is a feature; an element of a list, if `listed`.
+    fn text<E: Error>(&mut self, value: &str, listed: bool) -> Result<(), E> {
+        let place = self.place();
+        if self.scratch.names_row {
+            self.row.tag.clear();
+            self.row.tag.push_str(value);
+        }
+        if let (Some(place), Some(table)) = (place, self.table.as_mut()) {
+            let first = if listed { table.item(place, value) } else { table.text(place, value) };
+            return self.once(first);
+        }
+        let Scratch { key, text, .. } = &mut *self.scratch;
+        text.clear();
+        text.extend([&**key, "=", value]);
+        let column = self.columns.by_name(text);
+        self.scratch.count(column);
+        // A list is a set: what comes twice is there.
+        if let Some(column) = column.filter(|column| !listed || !self.row.indices().contains(column)) {
+            self.row.push(column, 1.0);
+        }
+        Ok(())
     }
 
     fn number<E: Error>(&mut self, part: Part, number: f64) -> Result<(), E> {
@@ -180,11 +255,23 @@ impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        self.0.clear();
+        json.deserialize_str(Rest(self.0))
+    }
+}
+
+/// Reads a key behind what the buffer has.
+struct Rest<'a>(&'a mut String);
+
+impl<'de> DeserializeSeed<'de> for Rest<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
         json.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for Rest<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -192,7 +279,6 @@ impl Visitor<'_> for Key<'_> {
     }
 
     fn visit_str<E: Error>(self, key: &str) -> Result<(), E> {
-        self.0.clear();
         self.0.push_str(key);
         Ok(())
     }
@@ -213,7 +299,7 @@ impl Slot<'_, '_> {
             Part::Tag => "a string or a number",
             Part::Array => "an array as in the first row",
             Part::Features => "an object as in the first row",
-            Part::Feature | Part::Ignored => "a number, a bool, a string or null",
+            Part::Feature | Part::Item(_) | Part::Ignored => "a number, a bool, a string or null",
         };
         self.object.fault(format!("{found} where {wanted} is needed"))
     }
@@ -237,7 +323,11 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
         match self.part {
             Part::Label => self.object.label_text(if value { "true" } else { "false" }),
-            Part::Feature | Part::Element(_) => self.object.number(self.part, f64::from(u8::from(value))),
+            Part::Feature => self.object.scalar(f64::from(u8::from(value)), format_args!("{value}")),
+            Part::Item(at) => self
+                .object
+                .item(at, |object| object.scalar(f64::from(u8::from(value)), format_args!("{value}"))),
+            Part::Element(_) => self.object.number(self.part, f64::from(u8::from(value))),
             _ => Err(self.unfit("a bool")),
         }
     }
@@ -245,6 +335,10 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
     fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
         match self.part {
             Part::Label | Part::Tag => self.visit_text(format_args!("{value}")),
+            Part::Feature => self.object.scalar(value as f64, format_args!("{value}")),
+            Part::Item(at) => {
+                self.object.item(at, |object| object.scalar(value as f64, format_args!("{value}")))
+            }
             _ => self.visit_f64(value as f64),
         }
     }
@@ -252,6 +346,10 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
         match self.part {
             Part::Label | Part::Tag => self.visit_text(format_args!("{value}")),
+            Part::Feature => self.object.scalar(value as f64, format_args!("{value}")),
+            Part::Item(at) => {
+                self.object.item(at, |object| object.scalar(value as f64, format_args!("{value}")))
+            }
             _ => self.visit_f64(value as f64),
         }
     }
@@ -259,6 +357,9 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
         match self.part {
             Part::Label | Part::Tag => self.visit_text(format_args!("{value}")),
+            // As JSON writes it: 1.0 is not 1.
+            Part::Feature => self.object.scalar(value, format_args!("{value:?}")),
+            Part::Item(at) => self.object.item(at, |object| object.scalar(value, format_args!("{value:?}"))),
             Part::Array | Part::Features => Err(self.unfit("a number")),
             part => self.object.number(part, value),
         }
@@ -271,17 +372,9 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
                 self.object.row.tag.push_str(value);
                 Ok(())
             }
-            Part::Feature => {
-                let Scratch { key, text, .. } = &mut *self.object.scratch;
-                text.clear();
-                text.extend([&**key, "=", value]);
-                let column = self.object.columns.by_name(text);
-                self.object.scratch.count(column);
-                if let Some(column) = column {
-                    self.object.row.push(column, 1.0);
-                }
-                Ok(())
-            }
+            Part::Feature => self.object.text(value, false),
+            // The order of texts in a list says nothing.
+            Part::Item(_) => self.object.text(value, true),
             _ => Err(self.unfit("a string")),
         }
     }
@@ -294,6 +387,8 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
                 Ok(())
             }
             Part::Array | Part::Features | Part::Probability => Err(self.unfit("null")),
+            Part::Feature => self.object.null(),
+            Part::Item(at) => self.object.item(at, Object::null),
             _ => Ok(()),
         }
     }
@@ -323,19 +418,77 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
                 object.row.set_distribution(object.scratch.numbers.iter().copied());
                 Ok(())
             }
+            Part::Feature => self.object.list(seq),
+            Part::Item(at) => self.object.item(at, |object| object.list(seq)),
             _ => Err(self.unfit("an array")),
         }
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        let Part::Features = self.part else {
-            return Err(self.unfit("an object"));
-        };
         let object = self.object;
-        object.length = Some(0);
-        while map.next_key_seed(Key(&mut object.scratch.key))?.is_some() {
-            map.next_value_seed(Slot { object, part: Part::Feature })?;
+        match self.part {
+            Part::Features => {
+                object.length = Some(0);
+                while map.next_key_seed(Key(&mut object.scratch.key))?.is_some() {
+                    map.next_value_seed(Slot { object, part: Part::Feature })?;
+                }
+                Ok(())
+            }
+            Part::Feature => object.nested(map),
+            Part::Item(at) => object.item(at, |object| object.nested(map)),
+            part => Err(Slot { object, part }.unfit("an object")),
         }
+    }
+}
+
+impl Object<'_> {
+    /// Null is a missing cell, or a feature that is not there.
+    fn null<E: Error>(&mut self) -> Result<(), E> {
+        match (self.place(), self.table.as_mut()) {
+            (Some(place), Some(table)) => {
+                let first = table.null(place);
+                self.once(first)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What `read` makes of the element at `position` of the list under the current key.
+    fn item<T>(&mut self, position: u64, read: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.scratch.key.len();
+        write!(self.scratch.key, "[{position}]").expect("writing to a string does not fail");
+        let result = read(self);
+        self.scratch.key.truncate(length);
+        result
+    }
+
+    /// The features in a list.
+    fn list<'de, S: SeqAccess<'de>>(&mut self, mut seq: S) -> Result<(), S::Error> {
+        let mut position = 0;
+        while seq.next_element_seed(Slot { object: self, part: Part::Item(position) })?.is_some() {
+            position += 1;
+        }
+        Ok(())
+    }
+
+    /// The features of an object within an object: they are called by their path.
+    fn nested<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
+        let length = self.scratch.key.len();
+        loop {
+            self.scratch.key.push('.');
+            if map.next_key_seed(Rest(&mut self.scratch.key))?.is_none() {
+                break;
+            }
+            let wanted = |key: &Option<String>| key.as_deref() == Some(&*self.scratch.key);
+            let part = match (self.keys.shape, &self.keys.label, &self.keys.weight) {
+                (Shape::Flat, label, _) if wanted(label) => Part::Label,
+                (Shape::Flat, _, weight) if wanted(weight) => Part::Weight,
+                _ => Part::Feature,
+            };
+            map.next_value_seed(Slot { object: self, part })?;
+            self.scratch.key.truncate(length);
+        }
+        self.scratch.key.truncate(length);
         Ok(())
     }
 }

@@ -1,0 +1,331 @@
+//! Objects as the rows of a table: a key is a column, one of a nested object is called by its path.
+//!
+//! What the columns hold is decided by the first rows, as for CSV, and their cells are read in the same way,
+//! so that the same rows become the same examples in both formats. What JSON has beyond that:
+//!
+//! - `{"user": {"age": 31}}` has the column `user.age`;
+//! - numbers in a list are columns by their place, `size[0]`, as are the keys of objects in one,
+//!   `items[0].price`;
+//! - texts in a list are a set, whose order says nothing: each is a category, or a word of a text;
+//! - a bool is the category `true` or `false`, and 1 or 0 where it is to be a number;
+//! - a key that the first rows do not have becomes a feature when it comes: a number, or a category.
+//!
+//! Rows that have but few of all keys, as bags of words have, are no table: their numbers are 0 where they are
+//! not, not missing.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use csv::ByteRecord;
+use foldhash::fast::RandomState;
+use serde_json::{Map, Value};
+
+use super::{Keys, Shape};
+use crate::read::columns::ColumnMap;
+use crate::read::csv::layout::find_column;
+use crate::read::error::ReadErrorKind;
+use crate::read::options::{CsvRole, CsvSchema, ReadOptions};
+use crate::read::row::Row;
+use crate::read::table::{self, Cell, Decided, Sample, is_needed};
+
+/// With fewer keys in all, rows are a table whichever of them they have.
+const FEW: usize = 50;
+
+/// With more keys than that, rows that have on average less than one in so many of them are bags.
+const SPARSE: usize = 10;
+
+/// The columns of objects, and the cells of the row at hand.
+pub(crate) struct Table {
+    pub(crate) layout: CsvSchema,
+    pub(crate) cells: Vec<Cell>,
+    places: HashMap<String, usize, RandomState>,
+    slots: Vec<Slot>,
+    /// The place after the last one: keys mostly come in the same order.
+    next: usize,
+    /// Texts of the row, one after the other.
+    text: String,
+    /// Texts of lists, with the places of their columns.
+    items: Vec<(usize, Range<usize>)>,
+    feature: String,
+}
+
+/// The cell of a column in the row at hand.
+#[derive(Clone, Debug)]
+enum Slot {
+    Absent,
+    Null,
+    Number(f64),
+    Text(Range<usize>),
+    List,
+}
+
+impl Table {
+    /// The columns of a layout; those of labels and weights are left to the reader.
+    pub(crate) fn new(layout: CsvSchema, columns: &mut ColumnMap) -> Self {
+        let features = table::cells(&layout.fields, layout.numbers.is_some(), columns);
+        let fields = layout.fields.iter().zip(features);
+        let cells: Vec<Cell> = fields
+            .filter(|(field, _)| !matches!(field.role, CsvRole::Label | CsvRole::Weight))
+            .map(|(field, cells)| Cell::new(field.name.clone(), Some(field.clone()), cells))
+            .collect();
+        let places = cells.iter().enumerate().map(|(at, cell)| (cell.name.clone(), at)).collect();
+        let slots = vec![Slot::Absent; cells.len()];
+        let (text, feature) = (String::new(), String::new());
+        Self { layout, cells, places, slots, next: 0, text, items: vec![], feature }
+    }
+
+    /// The place of a column, if there is one called so.
+    pub(crate) fn place(&mut self, key: &str) -> Option<usize> {
+        let place = match self.cells.get(self.next) {
+            Some(cell) if cell.name == key => self.next,
+            _ => *self.places.get(key)?,
+        };
+        self.next = place + 1;
+        Some(place)
+    }
+
+    /// Whether a key is a column with features.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        let role = self.places.get(key).and_then(|place| self.cells[*place].role);
+        role.is_some_and(is_needed)
+    }
+
+    /// Whether the column holds numbers.
+    pub(crate) fn is_numeric(&self, place: usize) -> bool {
+        self.cells[place].role == Some(CsvRole::Numeric)
+    }
+
+    fn is_new(&self, place: usize) -> bool {
+        matches!(self.slots[place], Slot::Absent)
+    }
+
+    /// Takes note of a missing cell. This and the following are false if the row has the column already.
+    pub(crate) fn null(&mut self, place: usize) -> bool {
+        let new = self.is_new(place);
+        self.slots[place] = Slot::Null;
+        new
+    }
+
+    pub(crate) fn number(&mut self, place: usize, number: f64) -> bool {
+        let new = self.is_new(place);
+        self.slots[place] = Slot::Number(number);
+        new
+    }
+
+    pub(crate) fn text(&mut self, place: usize, text: &str) -> bool {
+        let (new, at) = (self.is_new(place), self.kept(text));
+        self.slots[place] = Slot::Text(at);
+        new
+    }
+
+    /// Takes note of a text in a list.
+    pub(crate) fn item(&mut self, place: usize, text: &str) -> bool {
+        let fits = self.is_new(place) || matches!(self.slots[place], Slot::List);
+        let at = self.kept(text);
+        self.items.push((place, at));
+        self.slots[place] = Slot::List;
+        fits
+    }
+
+    fn kept(&mut self, text: &str) -> Range<usize> {
+        let start = self.text.len();
+        self.text.push_str(text.trim_ascii());
+        start..self.text.len()
+    }
+
+    /// Forgets the cells of the last row.
+    pub(crate) fn begin(&mut self) {
+        self.slots.fill(Slot::Absent);
+        self.next = 0;
+        self.text.clear();
+        self.items.clear();
+    }
+
+    /// Writes the cells to the row, column by column.
+    pub(crate) fn finish(&mut self, columns: &mut ColumnMap, row: &mut Row) -> Result<(), ReadErrorKind> {
+        let line = row.line;
+        let Self { cells, slots, text, items, feature, .. } = self;
+        for (place, (cell, slot)) in cells.iter_mut().zip(slots).enumerate() {
+            match slot {
+                Slot::Number(number) => cell.number(*number, columns, row),
+                Slot::Absent | Slot::Null => cell.read(b"", line, feature, columns, row)?,
+                Slot::Text(at) => cell.read(text[at.clone()].as_bytes(), line, feature, columns, row)?,
+                Slot::List => {
+                    let own = items.iter().filter(|(of, _)| *of == place);
+                    let mut own: Vec<&str> = own.map(|(_, at)| &text[at.clone()]).collect();
+                    if cell.role != Some(CsvRole::Categorical) {
+                        cell.read(own.join(" ").as_bytes(), line, feature, columns, row)?;
+                        continue;
+                    }
+                    let mut seen = HashSet::new();
+                    own.retain(|item| seen.insert(*item));
+                    for item in own {
+                        cell.read(item.as_bytes(), line, feature, columns, row)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns with features that are not among the keys of some rows; none, if there is no key.
+    pub(crate) fn missing<'a>(&'a self, there: &'a HashSet<String>) -> impl Iterator<Item = &'a Cell> {
+        let needed = self.cells.iter().filter(|cell| !there.is_empty() && cell.role.is_some_and(is_needed));
+        needed.filter(|cell| !there.contains(&cell.name))
+    }
+
+    /// Forgets the features from `count` on: they were taken back.
+    pub(crate) fn forget(&mut self, count: u32) {
+        self.cells.iter_mut().for_each(|cell| cell.cells.forget(count));
+    }
+}
+
+/// What the rows have under one key.
+#[derive(Default)]
+struct Seen {
+    cells: Vec<(usize, String)>,
+    /// Whether there is something else than numbers and bools.
+    other: bool,
+    /// Whether there are texts in a list.
+    list: bool,
+}
+
+/// The keys of the first rows in order of appearance.
+#[derive(Default)]
+struct Survey {
+    names: Vec<String>,
+    places: HashMap<String, usize>,
+    seen: Vec<Seen>,
+}
+
+impl Survey {
+    fn of(rows: &[Map<String, Value>], keys: &Keys) -> Self {
+        let (mut survey, mut path) = (Self::default(), String::new());
+        let is = |wanted: &Option<String>, key: &str| wanted.as_deref() == Some(key);
+        for (at, row) in rows.iter().enumerate() {
+            let inside = row.get("x").filter(|_| keys.shape == Shape::Object);
+            for (key, value) in row {
+                let known = is(&keys.label, key) || is(&keys.weight, key);
+                let feature = keys.shape == Shape::Flat && !matches!(key.as_str(), "tag" | "id");
+                if (known && !value.is_array() && !value.is_object()) || (feature && !known) {
+                    path.clone_from(key);
+                    survey.value(at, &mut path, value);
+                }
+            }
+            for (key, value) in inside.and_then(Value::as_object).into_iter().flatten() {
+                path.clone_from(key);
+                survey.value(at, &mut path, value);
+            }
+        }
+        survey
+    }
+
+    fn at(&mut self, name: &str) -> &mut Seen {
+        let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
+            self.names.push(name.to_owned());
+            self.seen.push(Seen::default());
+            self.names.len() - 1
+        });
+        &mut self.seen[place]
+    }
+
+    fn value(&mut self, row: usize, path: &mut String, value: &Value) {
+        let length = path.len();
+        match value {
+            Value::Null => self.at(path).cells.push((row, String::new())),
+            Value::Bool(_) | Value::Number(_) => self.at(path).cells.push((row, value.to_string())),
+            Value::String(text) => {
+                let seen = self.at(path);
+                seen.cells.push((row, text.trim_ascii().to_owned()));
+                seen.other = true;
+            }
+            Value::Array(list) => {
+                let texts: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+                if !texts.is_empty() {
+                    let seen = self.at(path);
+                    seen.cells.push((row, texts.join(" ")));
+                    (seen.other, seen.list) = (true, true);
+                }
+                for (at, value) in list.iter().enumerate().filter(|(_, value)| !value.is_string()) {
+                    path.push_str(&format!("[{at}]"));
+                    self.value(row, path, value);
+                    path.truncate(length);
+                }
+            }
+            Value::Object(map) => {
+                for (key, value) in map {
+                    path.extend([".", key]);
+                    self.value(row, path, value);
+                    path.truncate(length);
+                }
+            }
+        }
+    }
+
+    /// Whether the rows have but few of all keys.
+    fn is_sparse(&self, rows: usize) -> bool {
+        let there: usize = self.seen.iter().map(|seen| seen.cells.len()).sum();
+        self.names.len() > FEW && there * SPARSE < self.names.len() * rows
+    }
+
+    /// The keys that are columns.
+    fn columns(&self, rows: usize, label: Option<&str>) -> Vec<usize> {
+        let sparse = self.is_sparse(rows);
+        let holders: HashSet<&str> = self
+            .names
+            .iter()
+            .flat_map(|name| name.match_indices(['.', '[']).map(|(at, _)| &name[..at]))
+            .collect();
+        let is_column = |place: &usize| {
+            let (name, seen) = (&self.names[*place], &self.seen[*place]);
+            // null in the place of an object or a list.
+            let holder =
+                holders.contains(name.as_str()) && seen.cells.iter().all(|(_, cell)| cell.is_empty());
+            let column = !sparse || seen.other || 2 * seen.cells.len() >= rows;
+            (column && !holder) || Some(name.as_str()) == label
+        };
+        (0..self.names.len()).filter(is_column).collect()
+    }
+}
+
+/// The paths of all keys of some rows.
+pub(crate) fn paths(rows: &[Map<String, Value>], keys: &Keys) -> HashSet<String> {
+    Survey::of(rows, keys).names.into_iter().collect()
+}
+
+/// Decides what the keys of the first rows hold, with what a colleague would say.
+pub(crate) fn decide(
+    rows: &[Map<String, Value>],
+    keys: &Keys,
+    options: &ReadOptions,
+    more: bool,
+) -> Result<(CsvSchema, Vec<String>), String> {
+    let survey = Survey::of(rows, keys);
+    let columns = survey.columns(rows.len(), keys.label.as_deref());
+    let names: Vec<String> = columns.iter().map(|place| survey.names[*place].clone()).collect();
+    let mut cells = vec![vec![""; names.len()]; rows.len()];
+    for (column, place) in columns.iter().enumerate() {
+        for (row, cell) in &survey.seen[*place].cells {
+            cells[*row][column] = cell;
+        }
+    }
+    let records: Vec<ByteRecord> = cells.into_iter().map(ByteRecord::from).collect();
+    let mut options = options.clone();
+    let asked = [&options.categorical, &options.numeric, &options.text, &options.time, &options.drop];
+    let asked: HashSet<String> = asked.into_iter().flatten().cloned().collect();
+    let lists = columns.iter().filter(|place| survey.seen[**place].list).map(|place| &survey.names[*place]);
+    options.categorical.extend(lists.filter(|name| !asked.contains(*name)).cloned());
+    let position =
+        |key: &Option<String>| key.as_ref().and_then(|key| names.iter().position(|name| name == key));
+    let sample = Sample {
+        names: &names,
+        rows: &records.iter().collect::<Vec<_>>(),
+        label: position(&keys.label),
+        weight: position(&keys.weight),
+        comma_first: false,
+        more,
+    };
+    let Decided { fields, numbers, notes } =
+        table::decide(&sample, &options, |column| find_column(&names, column))?;
+    Ok((CsvSchema { delimiter: ',', header: true, fields, numbers, header_rows: None }, notes))
+}

@@ -1,0 +1,149 @@
+//! A column of a table as it is read: what its cells are to a row, whatever format they come from.
+
+use crate::read::columns::ColumnMap;
+use crate::read::csv::layout::is_missing;
+use crate::read::error::{ReadErrorKind, shown};
+use crate::read::number;
+use crate::read::options::{CsvField, CsvRole};
+use crate::read::row::Row;
+
+use super::Cells;
+
+/// What to do with the cells of one column.
+pub(crate) struct Cell {
+    pub(crate) name: String,
+    /// `None`: a column that the saved model does not know.
+    pub(crate) role: Option<CsvRole>,
+    /// What it is, if it is known.
+    pub(crate) field: Option<CsvField>,
+    /// The features of numbers, times and text.
+    pub(crate) cells: Cells,
+    /// Cells that were not what the column holds, and the first of them with its line.
+    strays: u64,
+    first_stray: Option<(u64, String)>,
+}
+
+impl Cell {
+    pub(crate) fn new(name: String, field: Option<CsvField>, cells: Cells) -> Self {
+        let role = field.as_ref().map(|field| field.role);
+        Cell { name, role, field, cells, strays: 0, first_stray: None }
+    }
+
+    /// Writes a cell without blanks around it to a row that begins in `line`; `feature` is room for a name.
+    pub(crate) fn read(
+        &mut self,
+        text: &[u8],
+        line: u64,
+        feature: &mut String,
+        columns: &mut ColumnMap,
+        row: &mut Row,
+    ) -> Result<(), ReadErrorKind> {
+        match self.role {
+            Some(CsvRole::Numeric | CsvRole::Time) if is_missing(text) => self.cells.push_missing(row),
+            _ if text.is_empty() => {}
+            Some(CsvRole::Numeric | CsvRole::Time) => {
+                if let (Cells::Number { style: None, .. }, Ok(number)) = (&self.cells, number::parse(text)) {
+                    if !number.is_finite() {
+                        return Err(self.fault(format!("{} is not finite", shown(text))));
+                    }
+                    self.number(number, columns, row);
+                } else if !self.cells.push(&self.name, utf8(text)?, columns, row) {
+                    self.stray(line, text);
+                    self.cells.push_missing(row);
+                }
+            }
+            Some(CsvRole::Text) => {
+                self.cells.push(&self.name, &String::from_utf8_lossy(text), columns, row);
+            }
+            Some(CsvRole::Categorical) => {
+                feature.clear();
+                feature.extend([&*self.name, "=", utf8(text)?]);
+                if let Some(column) = columns.by_name(feature) {
+                    row.push(column, 1.0);
+                }
+            }
+            Some(CsvRole::Label) => {
+                if !row.set_name(utf8(text)?) {
+                    return Err(self.fault(format!("label {} is not finite", shown(text))));
+                }
+            }
+            Some(CsvRole::Weight) => {
+                row.weight = self.weight(text)?;
+            }
+            Some(CsvRole::Drop) => {}
+            None => columns.drop_one(),
+        }
+        Ok(())
+    }
+
+    /// Writes a finite number to a row; for a column of numbers.
+    pub(crate) fn number(&self, number: f64, columns: &mut ColumnMap, row: &mut Row) {
+        match self.cells {
+            Cells::Number { value: Some(value), .. } => row.push(value, number),
+            _ => columns.drop_one(),
+        }
+    }
+
+    fn weight(&self, cell: &[u8]) -> Result<f64, ReadErrorKind> {
+        match number::parse(cell) {
+            Ok(number) if !number.is_finite() => Err(self.fault(format!("{} is not finite", shown(cell)))),
+            Ok(number) if number < 0.0 => Err(self.fault(format!("weight {} is negative", shown(cell)))),
+            Ok(number) => Ok(number),
+            Err(_) => Err(self.fault(format!("{} is not a number", shown(cell)))),
+        }
+    }
+
+    /// Takes note of a cell that is not what the column holds.
+    #[cold]
+    fn stray(&mut self, line: u64, text: &[u8]) {
+        self.strays += 1;
+        self.first_stray.get_or_insert_with(|| (line, shown(text)));
+    }
+
+    #[cold]
+    fn fault(&self, message: String) -> ReadErrorKind {
+        ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
+    }
+
+    /// The cells that were not what the column holds, in a sentence, if there were any.
+    pub(crate) fn odd(&self) -> Option<String> {
+        let (line, text) = self.first_stray.as_ref()?;
+        let (count, name) = (self.strays, shown(&self.name));
+        let held = if self.role == Some(CsvRole::Time) { "time" } else { "number" };
+        let (cells, s, count_as) =
+            if count == 1 { ("cell is", "", "it counts") } else { ("cells are", "s", "they count") };
+        Some(format!(
+            "column {name}: {count} {cells} no {held}{s}, the first {text} in line {line}: {count_as} as missing"
+        ))
+    }
+}
+
+/// What is said where columns of a saved model are not there; `None` if all are.
+pub(crate) fn absent_note<'a>(absent: impl Iterator<Item = &'a Cell>) -> Option<String> {
+    let names: Vec<String> = absent.map(|cell| shown(&cell.name)).collect();
+    let s = if names.len() == 1 { "" } else { "s" };
+    (!names.is_empty()).then(|| {
+        format!(
+            "there is no column{s} {}, which the model learnt with: missing in every row",
+            names.join(", ")
+        )
+    })
+}
+
+/// The features of the numbers that are not there.
+pub(crate) fn absent_numbers<'a>(absent: impl Iterator<Item = &'a Cell>) -> Vec<u32> {
+    let value = |cell: &Cell| match cell.cells {
+        Cells::Number { value, .. } => value,
+        _ => None,
+    };
+    absent.filter_map(value).collect()
+}
+
+/// Whether a column of this role has features.
+pub(crate) fn is_needed(role: CsvRole) -> bool {
+    matches!(role, CsvRole::Numeric | CsvRole::Categorical | CsvRole::Text | CsvRole::Time)
+}
+
+fn utf8(text: &[u8]) -> Result<&str, ReadErrorKind> {
+    std::str::from_utf8(text).map_err(|_| ReadErrorKind::InvalidUtf8)
+}
