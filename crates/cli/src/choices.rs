@@ -16,6 +16,13 @@ pub(crate) enum CalibrationOf {
     Classes,
 }
 
+/// What contributions of columns are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExplainOf {
+    Rows,
+    Columns,
+}
+
 /// What the table of `noregret compare` is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SortBy {

@@ -10,6 +10,7 @@ use noregret_stream::Replacement;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, Sink};
+use noregret_stream::watch::explain::{Explanation, size};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -42,6 +43,10 @@ pub(crate) struct Row<'a> {
     pub(crate) label: Label,
     pub(crate) prediction: &'a Prediction,
     pub(crate) target: Option<Target<'a>>,
+    /// Whether the label is given: not where it is not sure enough.
+    pub(crate) answered: bool,
+    /// What columns contribute to the scores, if that is asked for.
+    pub(crate) explanation: Option<&'a Explanation>,
 }
 
 impl Columns {
@@ -58,6 +63,7 @@ impl Columns {
         let value = forecast == Forecast::Value;
         let label = match value {
             true => row.prediction.scores[0].to_string(),
+            false if !row.answered => String::new(),
             false => labels.name(row.label).into_owned(),
         };
         let sure = row.prediction.probabilities.get(row.label.index()).copied().filter(|_| !value);
@@ -73,7 +79,11 @@ impl Columns {
             }
             object.insert(
                 "label".to_owned(),
-                if value { row.prediction.scores[0].into() } else { label.into() },
+                match value {
+                    true => row.prediction.scores[0].into(),
+                    false if !row.answered => Value::Null,
+                    false => label.into(),
+                },
             );
             if let Some(sure) = sure.filter(|_| self.confidence) {
                 object.insert("confidence".to_owned(), sure.into());
@@ -92,6 +102,13 @@ impl Columns {
                     .into_iter()
                     .map(|class| (labels.name(class.into()).into_owned(), probabilities[class].into()));
                 object.insert("probabilities".to_owned(), Value::Object(pairs.collect()));
+            }
+            if let Some(Explanation { columns, contributions, rest, .. }) = row.explanation {
+                let scores = |numbers: &[f64]| of_scores(numbers, value, labels);
+                let columns = columns.iter().zip(contributions);
+                let contributions = columns.map(|(name, numbers)| (name.clone(), scores(numbers)));
+                object.insert("contributions".to_owned(), Value::Object(contributions.collect()));
+                object.insert("rest".to_owned(), scores(rest));
             }
             return Value::Object(object).to_string();
         }
@@ -118,12 +135,54 @@ impl Columns {
     }
 }
 
+/// One number for each class by its name, or that of the forecast alone.
+fn of_scores(numbers: &[f64], value: bool, labels: &Labels) -> Value {
+    if value {
+        return numbers[0].into();
+    }
+    let named = numbers.iter().enumerate();
+    Value::Object(
+        named.map(|(class, number)| (labels.name(class.into()).into_owned(), (*number).into())).collect(),
+    )
+}
+
+/// What columns contribute on average, as CSV or NDJSON: a line a column, the most important first.
+pub(crate) fn explained(found: &Explanation, value: bool, json: bool, labels: &Labels) -> Vec<String> {
+    let rows = found.columns.iter().zip(&found.contributions);
+    if json {
+        let object = |(name, numbers): (&String, &Vec<f64>)| {
+            json!({"column": name, "size": size(numbers), "contributions": of_scores(numbers, value, labels)})
+                .to_string()
+        };
+        return rows.map(object).collect();
+    }
+    let classes = 0..found.rest.len();
+    let names = classes.map(|class| match value {
+        true => "forecast".to_owned(),
+        false => labels.name(class.into()).into_owned(),
+    });
+    let header = ["column".to_owned(), "size".to_owned()].into_iter().chain(names);
+    let mut lines = vec![header.map(|name| cell(&name)).collect::<Vec<_>>().join(",")];
+    lines.extend(rows.map(|(name, numbers)| {
+        let numbers = std::iter::once(size(numbers)).chain(numbers.iter().copied());
+        std::iter::once(cell(name))
+            .chain(numbers.map(|number| format!("{number:.6}")))
+            .collect::<Vec<_>>()
+            .join(",")
+    }));
+    lines
+}
+
 /// A cell of CSV, quoted where it has to be. A label alone is a line, and no cell.
 fn quoted(cell: &str, columns: Columns) -> String {
-    if columns.header().is_some() && cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
+    if columns.header().is_some() { self::cell(cell) } else { printable(cell).into_owned() }
+}
+
+fn cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        printable(cell).into_owned()
+        printable(text).into_owned()
     }
 }
 
@@ -170,6 +229,8 @@ impl Sink for Forecasts {
             label: outcome.played,
             prediction: outcome.prediction,
             target: outcome.target,
+            answered: true,
+            explanation: None,
         };
         writeln!(self.out, "{}", self.columns.line(self.forecast, &row, &self.labels))
     }

@@ -227,6 +227,8 @@ pub(crate) struct RunPlan {
     pub(crate) top_k: Option<usize>,
     /// Where the model goes.
     pub(crate) save: Option<PathBuf>,
+    /// Whether numbers are saved in single precision where that changes no forecast.
+    pub(crate) save_32bit: bool,
     /// When it is saved on the way.
     pub(crate) checkpoint: Option<Every>,
     /// Rows that are passed over.
@@ -336,6 +338,7 @@ impl RunPlan {
             predictions: args.predictions.clone(),
             top_k: args.top_k,
             save: args.save.clone(),
+            save_32bit: args.save_32bit,
             checkpoint: args.checkpoint,
             skip: args.skip,
             batch_model: batch_model.map(|path| BatchPlan { path, snapshots: args.snapshots }),

@@ -86,7 +86,8 @@ pub(crate) fn as_json(numbers: &[(String, f64)]) -> serde_json::Map<String, serd
 /// The name of the largest of `numbers`, and how large it is.
 pub(crate) fn largest(numbers: &[(String, f64)]) -> Option<String> {
     let (name, number) = numbers.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(format!("{name} {number:.2}"))
+    let what = name.split(',').next().unwrap_or(name);
+    Some(format!("{what} {number:.2}"))
 }
 
 impl Progress {

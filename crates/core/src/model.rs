@@ -8,7 +8,8 @@
 //! A tensor of mostly zeros, such as the rows that trees keep, is written as two: `name#places`, whole
 //! numbers, has the number of its axes, their lengths, and one bit for each number, the lowest first, which
 //! is set where the number is not 0; `name#values` has these numbers in order. Reading gives the same bits
-//! back; the digest is that of the tensor as it was.
+//! back; the digest is that of the tensor as it was. Real numbers that are all of single precision are written
+//! in it ([`Data::is_single`]); [`Archive::round`] makes them so.
 //!
 //! Here a file is its bytes, [`Archive::to_bytes`] and [`Archive::from_bytes`]: `noregret-stream` reads and
 //! replaces files.
@@ -290,26 +291,26 @@ impl Archive {
         texts.insert(DIGEST.to_owned(), self.digest());
         let packed: BTreeMap<&String, (Numbers, Numbers)> =
             self.tensors.iter().filter_map(|(name, numbers)| Some((name, packed(numbers)?))).collect();
-        let mut tensors: Vec<(String, &Numbers)> = Vec::with_capacity(self.tensors.len());
+        let mut tensors: Vec<(String, &Numbers, Dtype)> = Vec::with_capacity(self.tensors.len());
         for (name, numbers) in &self.tensors {
             match packed.get(name) {
                 Some((places, values)) => {
-                    tensors.push((format!("{name}{PLACES}"), places));
-                    tensors.push((format!("{name}{VALUES}"), values));
+                    tensors.push((format!("{name}{PLACES}"), places, places.dtype()));
+                    tensors.push((format!("{name}{VALUES}"), values, values.dtype()));
                 }
-                None => tensors.push((name.clone(), numbers)),
+                None => tensors.push((name.clone(), numbers, numbers.dtype())),
             }
         }
         // As safetensors orders them: the types of the largest alignment first, and among equals by name.
-        tensors.sort_by(|(a, left), (b, right)| right.dtype().cmp(&left.dtype()).then(a.cmp(b)));
+        tensors.sort_by(|(a, _, left), (b, _, right)| right.cmp(left).then(a.cmp(b)));
         let mut header = serde_json::Map::new();
         header.insert("__metadata__".to_owned(), serde_json::json!(texts));
         let mut end = 0;
-        for (name, numbers) in &tensors {
+        for (name, numbers, dtype) in &tensors {
             let start = end;
             end += numbers.data_len();
             let about = serde_json::json!({
-                "dtype": numbers.dtype(), "shape": numbers.shape, "data_offsets": [start, end],
+                "dtype": dtype, "shape": numbers.shape, "data_offsets": [start, end],
             });
             header.insert(name.clone(), about);
         }
@@ -317,7 +318,21 @@ impl Archive {
         header.resize(header.len().next_multiple_of(8), b' ');
         take(&(header.len() as u64).to_le_bytes())?;
         take(&header)?;
-        tensors.into_iter().try_for_each(|(_, numbers)| numbers.data.in_pieces(&mut take))
+        tensors.into_iter().try_for_each(|(_, numbers, _)| numbers.data.in_pieces(&mut take))
+    }
+
+    /// Rounds the real numbers of a tensor to single precision, in which it is then written; not one whose
+    /// numbers are too large or few. Says whether it did.
+    pub fn round(&mut self, name: &str) -> bool {
+        match self.tensors.get_mut(name).map(|numbers| &mut numbers.data) {
+            Some(Data::Real(data))
+                if data.len() >= FEW && data.iter().all(|number| (*number as f32).is_finite()) =>
+            {
+                data.iter_mut().for_each(|number| *number = f64::from(*number as f32));
+                true
+            }
+            _ => false,
+        }
     }
 
     /// The file as bytes. Those of a state that does not pass [`Archive::check`] cannot be read again.
@@ -348,7 +363,9 @@ impl Archive {
         let file = SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
         for (name, view) in file.iter() {
             let words = view.data().as_chunks::<8>().0.iter();
+            let halves = view.data().as_chunks::<4>().0.iter();
             let data = match view.dtype() {
+                Dtype::F32 => Data::Real(halves.map(|half| f64::from(f32::from_le_bytes(*half))).collect()),
                 Dtype::F64 => Data::Real(words.map(|word| f64::from_le_bytes(*word)).collect()),
                 Dtype::U64 => Data::Count(words.map(|word| u64::from_le_bytes(*word)).collect()),
                 other => return Err(damaged(format!("tensor '{name}' has type {other:?}"))),
@@ -401,6 +418,9 @@ impl Archive {
 fn damaged(what: String) -> ModelError {
     ModelError::Damaged(what)
 }
+
+/// Tensors of fewer numbers are always of double precision.
+const FEW: usize = 64;
 
 /// What the names of the two tensors end in that one of mostly zeros is written as.
 const PLACES: &str = "#places";
@@ -483,14 +503,24 @@ impl Data {
         self.len() == 0
     }
 
+    /// Whether these are real numbers that are all of single precision: they are written in half the bytes.
+    pub fn is_single(&self) -> bool {
+        let single = |number: &f64| f64::from(*number as f32).to_bits() == number.to_bits();
+        matches!(self, Data::Real(data) if data.len() >= FEW && data.iter().all(single))
+    }
+
     /// Hands `take` the bytes of all numbers, little-endian, a piece at a time.
     fn in_pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         const NUMBERS: usize = 4096;
+        let single = self.is_single();
         let mut bytes = Vec::with_capacity(8 * NUMBERS.min(self.len()));
         for start in (0..self.len()).step_by(NUMBERS) {
             let piece = start..self.len().min(start + NUMBERS);
             bytes.clear();
             match self {
+                Data::Real(data) if single => {
+                    bytes.extend(data[piece].iter().flat_map(|number| (*number as f32).to_le_bytes()));
+                }
                 Data::Real(data) => {
                     bytes.extend(data[piece].iter().flat_map(|number| number.to_le_bytes()));
                 }
@@ -506,7 +536,8 @@ impl Data {
 
 impl View for &Numbers {
     fn dtype(&self) -> Dtype {
-        match self.data {
+        match &self.data {
+            data if data.is_single() => Dtype::F32,
             Data::Real(_) => Dtype::F64,
             Data::Count(_) => Dtype::U64,
         }
@@ -527,7 +558,7 @@ impl View for &Numbers {
     }
 
     fn data_len(&self) -> usize {
-        8 * self.data.len()
+        if self.data.is_single() { 4 * self.data.len() } else { 8 * self.data.len() }
     }
 }
 

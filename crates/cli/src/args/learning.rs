@@ -7,7 +7,7 @@ use noregret_stream::watch::curve::Measure;
 
 use super::{DataArgs, StreamArgs, at_least_one};
 use crate::checkpoint::{Every, Skip};
-use crate::choices::{CalibrationOf, FeedbackChoice, SortBy};
+use crate::choices::{CalibrationOf, ExplainOf, FeedbackChoice, SortBy};
 
 /// Arguments of `noregret run`.
 #[derive(Args, Clone, Debug)]
@@ -36,6 +36,10 @@ pub(crate) struct RunArgs {
     /// Save the model when the stream is over, or SIGINT or SIGTERM end it
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
+    /// Round the numbers of --save to 32 bits, as far as that changes no forecast by more than 1e-6: the file is
+    /// up to half as large, and a run that goes on with it is another one from the seventh digit on
+    #[arg(long = "save-32bit", requires = "save")]
+    pub(crate) save_32bit: bool,
     /// Save the model on the way, too: after every so many rows (10000) or seconds (30s). A run that is
     /// killed goes on with --load MODEL --skip seen and its other options, to the bit; what its log has
     /// beyond the model is cut off [default: not]
@@ -135,6 +139,15 @@ pub(crate) struct PredictArgs {
     /// An object a line instead of CSV, also for rows that cannot be read
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave the label empty (null as JSON) where giving none, which costs this much of an error, is expected
+    /// to be cheaper: with 0.1, what is less than 90 % sure. A learner that abstains by itself does so by its
+    /// own rule, whatever the cost [default: always a label]
+    #[arg(long, value_name = "COST", value_parser = fraction)]
+    pub(crate) abstain_cost: Option<f64>,
+    /// What each column contributes to the scores: of every row, as NDJSON beside the label; or with =columns
+    /// how much on average over all rows, as a table instead of labels [default: not; rows without a value]
+    #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "rows")]
+    pub(crate) explain: Option<ExplainOf>,
     /// Always the label with the best score, also from learners that draw their labels: for use after
     /// learning, where there is nothing left to explore for
     #[arg(long)]

@@ -96,7 +96,13 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     lines.push(("scaling", encoder.scaler.scaling().to_string()));
     lines.push(("format", saved.schema.format.to_string()));
     if let Ok(file) = std::fs::metadata(&args.model) {
-        lines.push(("file", format!("{:.2} MB", file.len() as f64 / 1e6)));
+        let (all, single) =
+            (archive.tensors().count(), archive.tensors().filter(|(_, one)| one.data.is_single()).count());
+        let single = match single {
+            0 => String::new(),
+            single => format!("; {single} of {all} tensors in single precision (32 bits)"),
+        };
+        lines.push(("file", format!("{:.2} MB{single}", file.len() as f64 / 1e6)));
     }
     if taken.len() > 1 {
         let before: Vec<String> = taken.iter().take(20).map(u64::to_string).collect();
@@ -104,7 +110,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         lines.push(("snapshots", format!("{}, before rounds {}{more}", taken.len(), before.join(", "))));
     }
     for (name, number) in weights {
-        lines.push(("weight of", format!("{name:<24} {number:.4}")));
+        lines.push(("weight of", format!("{name:<52} {number:.4}")));
     }
     for (subject, what) in lines {
         writeln!(out, "{subject:<12} {what}").map_err(Failure::output)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use noregret::algorithm::Forecast;
 use noregret::example::Label;
 use noregret::prediction::{Decision, Prediction, argmax};
-use noregret::rng::Rng;
+use noregret::rng::{Rng, Uniforms as _};
 use noregret_stream::Replacement;
 use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{ReadExamples, Step};
@@ -14,11 +14,14 @@ use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
 use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER};
+use noregret_stream::watch::abstain::{Abstention, Rule};
+use noregret_stream::watch::explain::Explainer;
 
 use crate::args::PredictArgs;
+use crate::choices::ExplainOf;
 use crate::cmd::run::run_failure;
 use crate::failure::Failure;
-use crate::forecasts::{Columns, Row, Shown};
+use crate::forecasts::{Columns, Row, Shown, explained};
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::read_frozen;
 use crate::plan::Source;
@@ -28,6 +31,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let (frozen, _) = read_frozen(&args.model)?;
     let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
+    let abstention = args.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
+    let explainer = args.explain.map(|_| Explainer::new(&schema, u32::from(encoder.intercept)));
     let source = Source::of(&args.data, &args.reading)?.with_schema(schema);
     let reader = source.open()?;
     for sentence in reader.notes() {
@@ -44,10 +49,14 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         id: args.reading.id.is_some(),
         confidence: args.confidence,
         truth: false,
-        json: args.json || args.probabilities || args.top_k.is_some(),
+        json: args.json
+            || args.probabilities
+            || args.top_k.is_some()
+            || args.explain == Some(ExplainOf::Rows),
         probabilities: args.top_k.map(Shown::Best).or(args.probabilities.then_some(Shown::All)),
     };
-    if let Some(header) = columns.header() {
+    let averaged = args.explain == Some(ExplainOf::Columns);
+    if let Some(header) = columns.header().filter(|_| !averaged) {
         writeln!(out, "{header}").map_err(failure)?;
     }
     // The program that sends rows through a pipe may wait for the answer to one before the next.
@@ -60,6 +69,10 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         rng: Rng::new(args.seed, 1),
         score: Score::new(forecast, 1),
         rows: 0,
+        abstention,
+        answered: 0,
+        explainer,
+        averaged,
         prediction: predictor.prediction(),
         room: Decision::default(),
         examples: Vec::new(),
@@ -95,9 +108,15 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             break;
         }
     }
-    let Lines { rows, score, .. } = lines;
+    let Lines { rows, score, abstention, answered, explainer, .. } = lines;
     if rows == 0 {
         return Err(Failure::data(format!("{}: has no rows to predict", source.name())));
+    }
+    if let Some(mut explainer) = explainer.filter(|_| averaged) {
+        let value = forecast == Forecast::Value;
+        for line in explained(&explainer.take(), value, args.json, &examples.encoder.labels) {
+            writeln!(out, "{line}").map_err(failure)?;
+        }
     }
     match out {
         Output::Standard(mut out) => out.flush(),
@@ -118,13 +137,35 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         let dropped = counted(examples.reader.dropped_features(), "value");
         note(format_args!("noregret: left out {dropped} of features that the model does not know"));
     }
+    if abstention.is_some() {
+        let share = 100.0 * answered as f64 / rows as f64;
+        note(format_args!("{answered} of {} answered ({share:.1} %)", counted(rows, "row")));
+    }
     let rates = score.rates();
     if let Some(error) = rates.error_rate.filter(|_| score.rounds() > 0) {
         let loss = rates.log_loss.map_or_else(String::new, |loss| format!(", log-loss {loss:.5}"));
         let (rows, labelled) = (counted(rows, "row"), score.rounds());
-        note(format_args!("{rows} predicted; error rate {error:.5}{loss} on the {labelled} labelled"));
+        let answers = if abstention.is_some() { " answered" } else { "" };
+        note(format_args!(
+            "{rows} predicted; error rate {error:.5}{loss} on the {labelled} labelled{answers}"
+        ));
     }
     Ok(())
+}
+
+/// The rule of `--abstain-cost`, or that of a learner that abstains by itself.
+fn abstention(predictor: &Forecaster, cost: f64) -> Result<Abstention, Failure> {
+    let about = predictor.about();
+    if predictor.abstains() {
+        return Ok(Abstention::new(Rule::Own(cost)));
+    }
+    if about.forecast != Forecast::Probabilities {
+        return Err(Failure::usage(format!(
+            "--abstain-cost: {} does not forecast probabilities",
+            about.name
+        )));
+    }
+    Ok(Abstention::new(Rule::Cost(cost)))
 }
 
 /// A line that is still to be written.
@@ -133,6 +174,15 @@ enum Waiting {
     Row(String),
     /// What stands for a row that could not be read.
     Failed(String),
+}
+
+impl Waiting {
+    fn failed(self) -> Option<String> {
+        match self {
+            Self::Failed(line) => Some(line),
+            Self::Row(_) => None,
+        }
+    }
 }
 
 /// Predictions on their way to the output, in the order of the rows.
@@ -145,6 +195,12 @@ struct Lines<'a> {
     score: Score,
     /// Rows that were predicted.
     rows: u64,
+    abstention: Option<Abstention>,
+    /// Rows that were given a label.
+    answered: u64,
+    explainer: Option<Explainer>,
+    /// Contributions are shown once, on average over all rows.
+    averaged: bool,
     prediction: Prediction,
     room: Decision,
     examples: Vec<Example>,
@@ -156,6 +212,9 @@ impl Lines<'_> {
     /// error is its place among the examples.
     fn write(&mut self, out: &mut impl Write, labels: &Labels) -> std::io::Result<Result<(), u64>> {
         let Self { columns, forecast, greedy, rng, score, rows, examples, waiting, .. } = self;
+        let Self { abstention, answered, explainer, averaged, .. } = self;
+        let (columns, forecast, greedy, averaged) = (*columns, *forecast, *greedy, *averaged);
+        let (mut other, mut rest) = (self.predictor.prediction(), Decision::default());
         let mut waiting = waiting.drain(..);
         let mut written = Ok(Ok(()));
         let features: Vec<_> = examples.iter().map(Example::features).collect();
@@ -171,24 +230,38 @@ impl Lines<'_> {
                     written = Ok(Err(at as u64));
                     return;
                 }
-                let label = match *greedy {
+                let label = match greedy {
                     true => Label::from(argmax(&prediction.scores)),
-                    false => play(*forecast, prediction, rng),
+                    false => play(forecast, prediction, rng),
+                };
+                let given = match abstention.as_ref().map_or(1.0, |rule| rule.answers(prediction)) {
+                    p if p > 0.0 && p < 1.0 && !greedy => rng.uniform() < p,
+                    p => p >= 0.5,
                 };
                 let target = examples[at].target();
-                if let Some(target) = target {
-                    score.add(RoundScore::new(*forecast, prediction, label, target));
+                if let Some(target) = target.filter(|_| given) {
+                    score.add(RoundScore::new(forecast, prediction, label, target));
                 }
                 *rows += 1;
+                *answered += u64::from(given);
+                let explanation = explainer.as_mut().and_then(|explainer| {
+                    explainer
+                        .add(&examples[at], &mut other, |x, out| self.predictor.predict(x, out, &mut rest));
+                    (!averaged).then(|| explainer.take())
+                });
+                let explanation = explanation.as_ref();
                 for line in waiting.by_ref() {
                     let (line, done) = match line {
                         Waiting::Row(id) => {
-                            let row = Row { id: &id, label, prediction, target };
-                            (columns.line(*forecast, &row, labels), true)
+                            let row =
+                                Row { id: &id, label, prediction, target, answered: given, explanation };
+                            (columns.line(forecast, &row, labels), true)
                         }
                         Waiting::Failed(line) => (line, false),
                     };
-                    written = writeln!(out, "{line}").map(Ok);
+                    if !averaged {
+                        written = writeln!(out, "{line}").map(Ok);
+                    }
                     if done || written.is_err() {
                         break;
                     }
@@ -199,7 +272,7 @@ impl Lines<'_> {
             return written;
         }
         for line in waiting {
-            if let Waiting::Failed(line) = line {
+            if let Some(line) = line.failed().filter(|_| !averaged) {
                 writeln!(out, "{line}")?;
             }
         }

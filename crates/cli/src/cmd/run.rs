@@ -24,11 +24,12 @@ use noregret_stream::run::standing::{Standing, set_rows_read};
 use noregret_stream::run::threads::workers;
 use noregret_stream::run::{Outcome, RunError, RunOptions, Sink, run_on};
 use noregret_stream::save::file as model_file;
-use noregret_stream::save::{Forecaster, Frozen, Learning, archive_of};
+use noregret_stream::save::{Forecaster, Frozen, Learning, archive_of, in_single_precision};
 use noregret_stream::watch::abstain::{Abstention, Report};
 use noregret_stream::watch::baseline::Baselines;
 use noregret_stream::watch::calibration::Calibration;
 use noregret_stream::watch::certify::{Certified, Record};
+use noregret_stream::watch::influence::Influence;
 
 pub(crate) use self::checks::check_target;
 use self::checks::{check_open_classes, check_options, record};
@@ -166,6 +167,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
                 .map(|path| RunPage::open(path, observe.title.as_deref(), about.forecast, &decisions))
                 .transpose()?,
             forecasts,
+            last: plan.save_32bit.then(Influence::new),
             // Of late labels they would know too early, and of right and wrong too much.
             baselines: (stream.delay.is_none() && !bandit).then(Baselines::new),
         },
@@ -192,6 +194,8 @@ struct Observers {
     calibration: Option<Calibration>,
     page: Option<RunPage>,
     forecasts: Option<Forecasts>,
+    /// The last rows.
+    last: Option<Influence>,
     baselines: Option<Baselines>,
 }
 
@@ -203,6 +207,7 @@ impl Sink for Observers {
         self.calibration.observe(outcome, score)?;
         self.page.observe(outcome, score)?;
         self.forecasts.observe(outcome, score)?;
+        self.last.observe(outcome, score)?;
         self.baselines.observe(outcome, score)
     }
 
@@ -536,6 +541,9 @@ impl Session<'_> {
                 stands(&mut archive, &self.examples);
             }
             set_rows_read(&mut archive, rows);
+            if let Some(last) = &self.observers.last {
+                archive = in_single_precision(&archive, last.rows());
+            }
             write(archive, path)?;
         }
         summary.seconds = Some(seconds);

@@ -189,3 +189,139 @@ fn messy_files_are_run_to_a_sensible_end() {
         }
     }
 }
+
+/// The tickets as objects: the cells of CSV, nested or not, with what is missing left out.
+fn as_objects(csv: &str, nested: bool) -> String {
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    let names: Vec<String> = rows.headers().unwrap().iter().map(str::to_owned).collect();
+    let mut text = String::new();
+    for row in rows.records() {
+        let row = row.unwrap();
+        let mut object = serde_json::Map::new();
+        for (name, cell) in names.iter().zip(&row).filter(|(_, cell)| !cell.is_empty()) {
+            if nested && name == "customer" {
+                object.insert("who".into(), serde_json::json!({"customer": cell}));
+            } else {
+                object.insert(name.clone(), cell.into());
+            }
+        }
+        writeln!(text, "{}", serde_json::Value::Object(object)).unwrap();
+    }
+    text
+}
+
+/// The same rows make the same forecasts in CSV and as objects, to the bit, today and tomorrow, and a model of one
+/// predicts the other.
+#[test]
+fn objects_are_tables() {
+    let folder = Folder::new();
+    folder.run("generate tickets --rows 1200 --output a.csv").succeeded();
+    folder.run("generate tickets --rows 100 --seed 1 --output b.csv").succeeded();
+    let read = |name: &str| String::from_utf8(folder.read(name)).unwrap();
+    for name in ["a", "b"] {
+        folder.write(&format!("{name}.ndjson"), as_objects(&read(&format!("{name}.csv")), false));
+        folder.write(&format!("{name}-nested.ndjson"), as_objects(&read(&format!("{name}.csv")), true));
+    }
+    let run = |data: &str, model: &str| {
+        folder
+            .run(&format!("run {data} --label queue --limit 400 --quiet --save {model} --predictions p.ndjson --top-k 12"))
+            .succeeded();
+        read("p.ndjson")
+    };
+    let of_csv = run("a.csv", "csv");
+    assert_eq!(run("a.ndjson", "json"), of_csv);
+    let ran = folder.run("run a-nested.ndjson --label queue --limit 400").succeeded();
+    for part in
+        ["text  \"text\"", "time  \"created_at\"", "categories  \"channel\", \"priority\", \"who.customer\""]
+    {
+        let known = ran.stderr.contains(part) || ran.stderr.contains("categories  \"who.customer\"");
+        assert!(known, "{part}: {}", ran.stderr);
+    }
+    let predicted = |model: &str, data: &str| {
+        folder.run(&format!("predict {model} {data} --probabilities")).succeeded().stdout
+    };
+    let expected = predicted("csv", "b.csv");
+    for (model, data) in [("csv", "b.ndjson"), ("json", "b.csv"), ("json", "b.ndjson")] {
+        assert_eq!(predicted(model, data), expected, "{model} {data}");
+    }
+    let inspected = folder.run("inspect json").succeeded().stdout;
+    assert!(inspected.contains("text         text"), "{inspected}");
+}
+
+/// Where a forecast is not sure enough there is no label, and what is left is righter.
+#[test]
+fn no_label_where_it_is_not_sure() {
+    let folder = Folder::new();
+    folder.run("generate tickets --rows 1200 --output a.csv").succeeded();
+    folder.run("generate tickets --rows 300 --seed 5 --output b.csv").succeeded();
+    folder.run("run a.csv --label queue --quiet --save m --learner folklore-diag").succeeded();
+    let ran = folder.run("predict m b.csv --abstain-cost 0.3 --id id --confidence --label queue").succeeded();
+    let (mut empty, mut given) = (0, 0);
+    for line in ran.stdout.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let sure: f64 = cells[2].parse().unwrap();
+        assert_eq!(cells[1].is_empty(), sure < 0.7, "{line}");
+        if cells[1].is_empty() { empty += 1 } else { given += 1 }
+    }
+    assert!(empty > 10 && given > 10, "{empty} {given}");
+    assert!(ran.stderr.contains(&format!("{given} of 300 rows answered")), "{}", ran.stderr);
+    let objects = folder.run("predict m b.csv --abstain-cost 0.3 --json").succeeded().stdout;
+    let without = objects.lines().filter(|line| line.contains("\"label\":null")).count();
+    assert_eq!(without, empty);
+    let never = folder.run("predict m b.csv --abstain-cost 1").succeeded().stdout;
+    assert!(never.lines().all(|line| !line.is_empty()));
+    folder.run("run a.csv --label queue --quiet --save ogd --learner perceptron").succeeded();
+    folder
+        .run("predict ogd b.csv --abstain-cost 0.3")
+        .failed(1, "--abstain-cost: perceptron does not forecast");
+}
+
+/// What columns contribute adds up to the scores, row by row, and on average over the rows.
+#[test]
+fn contributions_of_columns() {
+    let folder = Folder::new();
+    folder.run("generate tickets --rows 600 --output a.csv").succeeded();
+    folder.run("run a.csv --label queue --quiet --save m --learner ogd").succeeded();
+    let rows = folder.run("predict m a.csv --explain").succeeded().stdout;
+    let first: serde_json::Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
+    let columns = first["contributions"].as_object().unwrap();
+    assert_eq!(columns.len(), 6, "{first}");
+    assert!(columns["text"].as_object().unwrap().len() == first["rest"].as_object().unwrap().len());
+    let table = folder.run("predict m a.csv --explain=columns").succeeded().stdout;
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(lines[0].starts_with("column,size,") && lines.len() == 7, "{table}");
+    assert!(lines[1].starts_with("text,"), "{table}");
+    let sizes: Vec<f64> =
+        lines[1..].iter().map(|line| line.split(',').nth(1).unwrap().parse().unwrap()).collect();
+    assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
+    let objects = folder.run("predict m a.csv --explain=columns --json").succeeded().stdout;
+    assert_eq!(objects.lines().count(), 6);
+}
+
+/// A model in single precision is smaller, says so, and forecasts what the other does to a millionth.
+#[test]
+fn smaller_files_where_they_are_asked_for() {
+    let folder = Folder::new();
+    folder.run("generate tickets --rows 900 --output a.csv").succeeded();
+    let run = "run a.csv --label queue --quiet --learner folklore-diag --save";
+    folder.run(&format!("{run} double")).succeeded();
+    folder.run(&format!("{run} single --save-32bit")).succeeded();
+    let (double, single) = (folder.read("double").len(), folder.read("single").len());
+    assert!(4 * single < 3 * double, "{single} {double}");
+    let inspected = folder.run("inspect single").succeeded().stdout;
+    assert!(inspected.contains("in single precision (32 bits)"), "{inspected}");
+    let forecasts = |model: &str| -> Vec<f64> {
+        let told = folder.run(&format!("predict {model} a.csv --probabilities")).succeeded().stdout;
+        let lines = told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines
+            .flat_map(|line| {
+                let named = line["probabilities"].as_object().unwrap().clone();
+                named.values().map(|p| p.as_f64().unwrap()).collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    let most =
+        forecasts("double").iter().zip(forecasts("single")).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(most <= 1e-6, "{most}");
+    folder.run("run a.csv --label queue --save-32bit").failed(1, "--save");
+}

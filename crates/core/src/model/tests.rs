@@ -271,3 +271,23 @@ fn packed_tensors_that_contradict_themselves() {
         assert_eq!(unpacked(&count(places.clone()), &real(values)), None, "{places:?}");
     }
 }
+
+/// Numbers of single precision take half the bytes, and come back to the bit.
+#[test]
+fn single_precision_is_written_in_half() {
+    let mut archive = archive("ogd");
+    let exact: Vec<f64> = (0..1000).map(|t| f64::from(t) * 0.1).collect();
+    archive.set_tensor("other/exact", Numbers { shape: vec![1000], data: Data::Real(exact.clone()) });
+    let before = archive.to_bytes().len();
+    assert!(archive.round("other/exact") && !archive.round("none") && !archive.round("learner/rounds"));
+    let bytes = archive.to_bytes();
+    assert!((3900..4100).contains(&(before - bytes.len())), "{before} {}", bytes.len());
+    let again = Archive::from_bytes(&bytes).expect("whole");
+    assert_eq!(again, archive);
+    let Data::Real(data) = &again.tensor("other/exact").expect("there").data else { panic!("real") };
+    assert!(again.tensor("other/exact").unwrap().data.is_single() && data[1] == f64::from(0.1_f32));
+    assert!(exact.iter().zip(data).all(|(a, b)| (a - b).abs() <= 1e-7 * a.abs()));
+    let large = Numbers { shape: vec![64], data: Data::Real(vec![1e300; 64]) };
+    archive.set_tensor("other/large", large);
+    assert!(!archive.round("other/large"));
+}

@@ -3,6 +3,8 @@
 pub mod file;
 pub mod merge;
 mod saved;
+mod single;
 
 pub(crate) use saved::Encoding;
 pub use saved::{Forecaster, Frozen, Learning, PREDICTED_TOGETHER, Saved, archive_of, snapshot};
+pub use single::in_single_precision;

@@ -227,6 +227,15 @@ impl Forecaster {
         }
     }
 
+    /// Whether the learner decides by itself when to give no answer.
+    pub fn abstains(&self) -> bool {
+        use noregret::learner::OnlineLearner as _;
+        match self {
+            Self::Average(average) => average.members()[0].abstention_bound(0.0).is_some(),
+            Self::Bandit(_) => false,
+        }
+    }
+
     /// Buffers for [`Forecaster::predict`].
     pub fn prediction(&self) -> Prediction {
         match self {

@@ -45,6 +45,11 @@ impl Influence {
         Self::default()
     }
 
+    /// The rows that are kept, in no particular order.
+    pub fn rows(&self) -> &[Example] {
+        &self.rows
+    }
+
     /// For each column: the mean loss of the last rows without it minus that with it, the largest first. The
     /// loss is that of the forecast: log loss in nats, squared loss, or the error rate of the best label.
     /// Empty without rows, or for too many columns.
@@ -108,7 +113,7 @@ pub fn columns(schema: &Schema, shift: u32, features: u32) -> Vec<Column> {
 
 /// The column that a feature called `name` was made of: categories are `column=category`, words
 /// `column~word`, numbers of a time `column:number`.
-fn column_of<'a>(name: &'a str, fields: &HashSet<&str>) -> &'a str {
+pub(super) fn column_of<'a>(name: &'a str, fields: &HashSet<&str>) -> &'a str {
     if fields.contains(name) {
         return name;
     }

@@ -5,5 +5,6 @@ pub mod baseline;
 pub mod calibration;
 pub mod certify;
 pub mod curve;
+pub mod explain;
 pub mod influence;
 pub mod spread;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._classes import classifier, parameters, publish
-from .._learner import KINDS, Entry
+from .._kinds import KINDS, Entry
 from .._tried import PRACTICAL
 from ._base import Classifier, WeightedClassifier
 
@@ -41,6 +41,12 @@ learner_ : noregret.Learner
 """
 
 
+_WEIGHTS = """\
+class_weight : dict or "balanced", default=None
+    Importance of classes, 1 for those that are not in it; balanced: in `fit`, the inverse of how often they come.
+"""
+
+
 def made(entry: Entry, reach: float | None) -> type[Classifier]:
     """The classifier of a learner; `reach` is that of `noregret._tried`."""
     notes = []
@@ -58,7 +64,7 @@ def made(entry: Entry, reach: float | None) -> type[Classifier]:
         WeightedClassifier if entry["weights"] else Classifier,
         __name__,
         "Classifier",
-        shared=_SHARED,
+        shared=_SHARED.replace("\ntext,", f"\n{_WEIGHTS}text,", 1) if entry["weights"] else _SHARED,
         note=" ".join(notes),
         end=_ATTRIBUTES,
         reach=reach,

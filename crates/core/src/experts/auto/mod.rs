@@ -425,14 +425,18 @@ impl OnlineLearner for Auto {
         self.roster.lineup().left_out(&self.problem)
     }
 
-    /// The weight in the forecast of every member that takes part, and of every stack.
+    /// The weight in the forecast of every member that takes part, and of every stack, by names in words.
     fn weights(&self) -> Vec<(String, f64)> {
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
         let members = self.roster.active();
-        let mut numbers: Vec<_> = members.map(|(word, share)| (word.to_string(), first * share)).collect();
-        numbers.extend(
-            STACKS.iter().zip(others).map(|((forgetting, _), share)| (format!("stack@{forgetting}"), *share)),
-        );
+        let mut numbers: Vec<_> = members.map(|(member, share)| (member.title(), first * share)).collect();
+        numbers.extend(STACKS.iter().zip(others).map(|((forgetting, _), share)| {
+            let forgets = match *forgetting {
+                0.0 => String::new(),
+                rate => format!(", forgetting 1/{}", rate.recip()),
+            };
+            (format!("stack of all members{forgets}"), *share)
+        }));
         numbers
     }
 }

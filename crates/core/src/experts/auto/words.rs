@@ -109,6 +109,27 @@ impl Description {
         }
     }
 
+    /// What it is in words, for whoever looks at the weights.
+    pub(super) fn title(self) -> String {
+        let (what, ratio, beside) = match self {
+            Self::Labels => return "frequencies of labels".to_owned(),
+            Self::Pairs => return "labels after the label before".to_owned(),
+            Self::Trees => return "boosted trees".to_owned(),
+            Self::Full { ratio, forgetting } => ("linear with a full matrix", ratio, forgetting),
+            Self::Shared { ratio, forgetting } => ("linear with a shared matrix", ratio, forgetting),
+            Self::Products { ratio, forgetting } => ("products of features", ratio, forgetting),
+            Self::Waves { ratio, deviation } => {
+                return format!("waves of features, width {deviation}, regularization {ratio}");
+            }
+            Self::Diagonals { heads, .. } => return format!("{heads} diagonal linear learners"),
+            Self::Diagonal { ratio, curvature } => {
+                return format!("diagonal linear, regularization {ratio}, curvature {curvature}");
+            }
+        };
+        let forgetting = if beside > 0.0 { format!(", forgetting {beside}") } else { String::new() };
+        format!("{what}, regularization {ratio}{forgetting}")
+    }
+
     /// Whether it is a family around one matrix.
     pub(super) fn is_family(self) -> bool {
         matches!(self, Self::Full { .. } | Self::Shared { .. } | Self::Products { .. } | Self::Waves { .. })

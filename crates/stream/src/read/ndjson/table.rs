@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 use super::{Keys, Shape};
 use crate::read::columns::ColumnMap;
 use crate::read::csv::layout::find_column;
-use crate::read::error::ReadErrorKind;
+use crate::read::error::{ReadErrorKind, shown};
 use crate::read::options::{CsvRole, CsvSchema, ReadOptions};
 use crate::read::row::Row;
 use crate::read::table::{self, Cell, Decided, Sample, is_needed};
@@ -301,6 +301,18 @@ pub(crate) fn decide(
     more: bool,
 ) -> Result<(CsvSchema, Vec<String>), String> {
     let survey = Survey::of(rows, keys);
+    if let Some(label) = options.label.as_ref()
+        && !survey.places.contains_key(label)
+        && !rows.iter().any(|row| row.contains_key(label))
+    {
+        // The label may come later; but not if this is a slip.
+        let beside = rows.iter().flat_map(Map::keys);
+        let names = survey.names.iter().chain(beside).map(String::as_str);
+        let other_case = names.clone().find(|name| name.eq_ignore_ascii_case(label));
+        if let Some(near) = other_case.or_else(|| noregret::param::nearest(label, names)) {
+            return Err(format!("has no key {} (did you mean {}?)", shown(label), shown(near)));
+        }
+    }
     let columns = survey.columns(rows.len(), keys.label.as_deref());
     let names: Vec<String> = columns.iter().map(|place| survey.names[*place].clone()).collect();
     let mut cells = vec![vec![""; names.len()]; rows.len()];

@@ -208,9 +208,13 @@ fn nested_objects_and_lists() {
     let asked = ReadOptions { text: vec!["tags".into()], label: options.label, ..ReadOptions::default() };
     let rows = read(&mut *open(&text, &asked));
     assert!(rows[0].contains("tags~new vip=") && !rows[0].contains("tags=new"), "{}", rows[0]);
+    let again = text.clone();
     let odd = ReadOptions { text: vec!["tag".into()], ..ReadOptions::default() };
     let error = from_read(Box::new(std::io::Cursor::new(text)), "a.ndjson", &odd).err().unwrap();
     assert!(error.to_string().contains("did you mean \"tags\"?"), "{error}");
+    let slip = ReadOptions { label: Some("meta.Queue".into()), ..ReadOptions::default() };
+    let error = from_read(Box::new(std::io::Cursor::new(again)), "a.ndjson", &slip).err().unwrap();
+    assert_eq!(error.to_string(), "a.ndjson: has no key \"meta.Queue\" (did you mean \"meta.queue\"?)");
 }
 
 #[test]

@@ -1,0 +1,238 @@
+//! What the columns of a row contribute to its scores: the score of the row less that of the row without a
+//! feature, summed over the features of a column.
+//!
+//! A linear learner's score is the sum of its contributions and of what is left without any column. Of the
+//! others, what features do together is left over. Scaled, a number that is taken away is at its mean (at 0 without
+//! `standard` scaling); a category or word that is taken away is not there.
+
+use std::collections::{HashMap, HashSet};
+
+use noregret::example::Features;
+use noregret::prediction::Prediction;
+
+use super::influence::column_of;
+use crate::encode::Example;
+use crate::read::columns::Columns;
+use crate::read::options::{CsvRole, Schema};
+
+/// What the columns contribute to the scores of a row, or how much they do on average over several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// Names of the columns, the most important first.
+    pub columns: Vec<String>,
+    /// For each column, one number for each score: what it contributes to that of a row, or the mean of its
+    /// magnitudes over several rows.
+    pub contributions: Vec<Vec<f64>>,
+    /// The scores that are left; NaN over several rows.
+    pub rest: Vec<f64>,
+    /// How many rows it is about.
+    pub rows: u64,
+}
+
+/// Explains rows of one kind.
+#[derive(Clone, Debug)]
+pub struct Explainer {
+    schema: Columns,
+    fields: HashSet<String>,
+    /// Features before those of the data, such as the intercept.
+    shift: u32,
+    names: Vec<String>,
+    by_name: HashMap<String, usize>,
+    /// The columns of features that were met.
+    places: HashMap<u32, usize>,
+    /// Contributions of the last row, and sums of magnitudes of all of them, by column.
+    last: Vec<Vec<f64>>,
+    magnitudes: Vec<Vec<f64>>,
+    rest: Vec<f64>,
+    rows: u64,
+}
+
+impl Explainer {
+    /// For rows of this schema; `shift` features, such as the intercept, come before those of the data.
+    pub fn new(schema: &Schema, shift: u32) -> Self {
+        let fields = schema.csv.iter().flat_map(|csv| &csv.fields);
+        let needed =
+            fields.filter(|field| !matches!(field.role, CsvRole::Label | CsvRole::Weight | CsvRole::Drop));
+        let names: Vec<String> = needed.map(|field| field.name.clone()).collect();
+        let mut explainer = Self {
+            schema: schema.columns.clone(),
+            fields: names.iter().cloned().collect(),
+            shift,
+            names: vec![],
+            by_name: HashMap::new(),
+            places: HashMap::new(),
+            last: vec![],
+            magnitudes: vec![],
+            rest: vec![],
+            rows: 0,
+        };
+        for name in names {
+            explainer.column(&name);
+        }
+        if explainer.fields.is_empty() && !matches!(schema.columns, Columns::Hashed { .. }) {
+            (0..schema.columns.count()).for_each(|feature| {
+                explainer.place(feature);
+            });
+        }
+        explainer
+    }
+
+    fn column(&mut self, name: &str) -> usize {
+        let next = self.names.len();
+        let place = *self.by_name.entry(name.to_owned()).or_insert(next);
+        if place == next {
+            self.names.push(name.to_owned());
+            self.last.push(vec![]);
+            self.magnitudes.push(vec![]);
+        }
+        place
+    }
+
+    /// The column that a feature of the data was made of.
+    fn place(&mut self, feature: u32) -> usize {
+        if let Some(place) = self.places.get(&feature) {
+            return *place;
+        }
+        let name = self.schema.name(feature).into_owned();
+        let fields: HashSet<&str> = self.fields.iter().map(String::as_str).collect();
+        let column = if fields.is_empty() { &name } else { column_of(&name, &fields) };
+        let place = self.column(column);
+        self.places.insert(feature, place);
+        place
+    }
+
+    /// Takes a row as the learner sees it; `predict` fills `at` for other features of it.
+    pub fn add(
+        &mut self,
+        example: &Example,
+        at: &mut Prediction,
+        mut predict: impl FnMut(Features<'_>, &mut Prediction),
+    ) {
+        let x = example.features();
+        predict(x, at);
+        let scores = at.scores.clone();
+        self.rest.clone_from(&scores);
+        self.rows += 1;
+        for numbers in &mut self.last {
+            numbers.clear();
+            numbers.resize(scores.len(), 0.0);
+        }
+        let shift = self.shift;
+        let mut without = |feature: u32, x: Features<'_>| {
+            predict(x, at);
+            let place = self.place(feature - shift);
+            self.last[place].resize(scores.len(), 0.0);
+            for (class, (with, without)) in scores.iter().zip(&at.scores).enumerate() {
+                self.last[place][class] += with - without;
+                self.rest[class] -= with - without;
+            }
+        };
+        match x {
+            Features::Dense(values) => {
+                let mut row = values.to_vec();
+                for feature in shift as usize..row.len() {
+                    let value = std::mem::take(&mut row[feature]);
+                    if value != 0.0 {
+                        without(feature as u32, Features::Dense(&row));
+                    }
+                    row[feature] = value;
+                }
+            }
+            Features::Sparse { indices, values } => {
+                for (place, &feature) in indices.iter().enumerate().filter(|(_, feature)| **feature >= shift)
+                {
+                    let indices = [&indices[..place], &indices[place + 1..]].concat();
+                    let values = [&values[..place], &values[place + 1..]].concat();
+                    without(feature, Features::Sparse { indices: &indices, values: &values });
+                }
+            }
+        }
+        for (sums, numbers) in self.magnitudes.iter_mut().zip(&self.last) {
+            sums.resize(scores.len(), 0.0);
+            sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number.abs());
+        }
+    }
+
+    /// The explanation of the rows since the last one.
+    pub fn take(&mut self) -> Explanation {
+        let rows = std::mem::take(&mut self.rows);
+        let scores = self.rest.len();
+        let mut found: Vec<(f64, usize, Vec<f64>)> = (0..self.names.len())
+            .map(|place| {
+                let mut numbers = match rows {
+                    1 => self.last[place].clone(),
+                    _ => self.magnitudes[place].iter().map(|sum| sum / rows as f64).collect(),
+                };
+                numbers.resize(scores, 0.0);
+                (size(&numbers), place, numbers)
+            })
+            .collect();
+        found.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        self.magnitudes.iter_mut().for_each(Vec::clear);
+        let columns = found.iter().map(|(_, place, _)| self.names[*place].clone()).collect();
+        let contributions = found.into_iter().map(|(_, _, numbers)| numbers).collect();
+        let rest = if rows == 1 { self.rest.clone() } else { vec![f64::NAN; scores] };
+        Explanation { columns, contributions, rest, rows }
+    }
+}
+
+/// How much a column tells classes apart: what it adds to all scores alike changes nothing.
+pub fn size(contributions: &[f64]) -> f64 {
+    let mean = match contributions.len() {
+        0 | 1 => 0.0,
+        classes => contributions.iter().sum::<f64>() / classes as f64,
+    };
+    contributions.iter().map(|number| (number - mean).abs()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use noregret::example::Label;
+    use noregret::learner::{OnlineLearner as _, Predictor as _};
+    use noregret::problem::Problem;
+
+    use super::*;
+    use crate::read::columns::Names;
+    use crate::read::format::Format;
+
+    /// Of a linear learner, contributions and the rest add up to the scores, and a column is all its features.
+    #[test]
+    fn contributions_add_up() {
+        let names = ["size", "hue=red", "hue=blue"].map(str::to_owned).to_vec();
+        let columns = Columns::Named(Names::try_from(names).unwrap());
+        let field = |name: &str, role| crate::CsvField { name: name.to_owned(), role, style: None };
+        let fields = vec![field("size", CsvRole::Numeric), field("hue", CsvRole::Categorical)];
+        let csv = crate::CsvSchema { delimiter: ',', header: true, fields, numbers: None, header_rows: None };
+        let schema = Schema { format: Format::Csv, columns, label: None, weight: None, csv: Some(csv) };
+        let entry = noregret::registry::find("ogd").expect("registered");
+        let problem = Problem::new(2, 4).with_radius(2.0);
+        let mut learner = entry.make(&noregret::param::Values::new(), problem, 0).expect("valid");
+        let mut at = learner.prediction();
+        let row = |t: u32| [1.0, f64::from(t % 5) - 2.0, f64::from(t % 2), f64::from(1 - t % 2)];
+        for t in 0..100 {
+            let example = Example::dense(&row(t), Some(Label(t % 2)));
+            learner.predict(example.features(), &mut at);
+            learner.update(example.features(), example.target().expect("labelled"), &at);
+        }
+        let mut explainer = Explainer::new(&schema, 1);
+        let example = Example::dense(&row(3), None);
+        explainer.add(&example, &mut at, |x, at| learner.predict(x, at));
+        let one = explainer.take();
+        assert_eq!((one.columns[0].as_str(), one.rows), ("hue", 1));
+        learner.predict(example.features(), &mut at);
+        for class in 0..2 {
+            let sum: f64 = one.contributions.iter().map(|numbers| numbers[class]).sum();
+            assert!((sum + one.rest[class] - at.scores[class]).abs() < 1e-12);
+        }
+        // Over several rows they are means of magnitudes.
+        for t in 0..4 {
+            explainer.add(&Example::dense(&row(t), None), &mut at, |x, at| learner.predict(x, at));
+        }
+        let several = explainer.take();
+        assert_eq!(several.rows, 4);
+        assert!(
+            several.rest[0].is_nan()
+                && (several.contributions[0][1] - one.contributions[0][1].abs()).abs() < 0.3
+        );
+    }
+}
