@@ -8,8 +8,8 @@
 //! A tensor of mostly zeros, such as the rows that trees keep, is written as two: `name#places`, whole
 //! numbers, has the number of its axes, their lengths, and one bit for each number, the lowest first, which
 //! is set where the number is not 0; `name#values` has these numbers in order. Reading gives the same bits
-//! back; the digest is that of the tensor as it was. Real numbers that are all of single precision are written
-//! in it ([`Data::is_single`]); [`Archive::round`] makes them so.
+//! back; the digest is that of the tensor as it was. Real numbers that are all of single precision are
+//! written in it ([`Data::is_single`]); [`Archive::round`] makes them so.
 //!
 //! Here a file is its bytes, [`Archive::to_bytes`] and [`Archive::from_bytes`]: `noregret-stream` reads and
 //! replaces files.

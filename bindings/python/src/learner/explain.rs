@@ -15,8 +15,8 @@ use super::{Inner, Learner};
 use crate::arrays::check_one;
 use crate::error::Done;
 
-/// Names of columns, the most important first, their contributions of shape (columns, scores), the scores that
-/// are left, and of how many rows.
+/// Names of columns, the most important first, their contributions of shape (columns, scores), the scores
+/// that are left, and of how many rows.
 type Explained<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, u64);
 
 /// Weights and what is left without any feature.

@@ -36,8 +36,8 @@ pub(crate) struct RunArgs {
     /// Save the model when the stream is over, or SIGINT or SIGTERM end it
     #[arg(long, value_name = "MODEL")]
     pub(crate) save: Option<PathBuf>,
-    /// Round the numbers of --save to 32 bits, as far as that changes no forecast by more than 1e-6: the file is
-    /// up to half as large, and a run that goes on with it is another one from the seventh digit on
+    /// Round the numbers of --save to 32 bits, as far as that changes no forecast by more than 1e-6: the file
+    /// is up to half as large, and a run that goes on with it is another one from the seventh digit on
     #[arg(long = "save-32bit", requires = "save")]
     pub(crate) save_32bit: bool,
     /// Save the model on the way, too: after every so many rows (10000) or seconds (30s). A run that is

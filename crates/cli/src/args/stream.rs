@@ -30,22 +30,22 @@ pub(crate) struct DataArgs {
     /// Whether CSV begins with a header: yes or no [default: recognised]
     #[arg(long, value_name = "BOOL", value_parser = BoolishValueParser::new())]
     pub(crate) header: Option<bool>,
-    /// CSV columns that are categories though they look like numbers
+    /// Columns that are categories though they look like numbers; keys of nested JSON by path, as in user.age
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
-    /// CSV columns of numbers; cells that are none count as missing
+    /// Columns of numbers; cells that are none count as missing
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) numeric: Vec<String>,
-    /// CSV columns of free text
+    /// Columns of free text
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) text: Vec<String>,
-    /// CSV columns of days or times
+    /// Columns of days or times
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) time: Vec<String>,
-    /// CSV columns to leave out
+    /// Columns to leave out
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) drop: Vec<String>,
-    /// CSV column that names the rows, to be written beside what is predicted for them
+    /// Column or key that names the rows, to be written beside what is predicted for them
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,
     /// Hash features into 2^BITS columns [default: keep their names]

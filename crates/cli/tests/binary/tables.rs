@@ -210,8 +210,8 @@ fn as_objects(csv: &str, nested: bool) -> String {
     text
 }
 
-/// The same rows make the same forecasts in CSV and as objects, to the bit, today and tomorrow, and a model of one
-/// predicts the other.
+/// The same rows make the same forecasts in CSV and as objects, to the bit, today and tomorrow, and a model
+/// of one predicts the other.
 #[test]
 fn objects_are_tables() {
     let folder = Folder::new();

@@ -7,13 +7,13 @@
 //! - `{"age": 31, "hue": "red", "label": "a"}`: every key that is not label, weight, `tag` or `id` is a
 //!   feature.
 //!
-//! Named features are columns of a [`table`], whose roles the first 1,000 rows decide. With a model saved without
-//! such roles a feature is a number, a bool (1 or 0), a string (`key=string` of value 1) or null (absent).
-//! A label is a string, a number, a bool, an array of class probabilities or null (unlabelled). Its key is the
-//! one asked for, else the first of `label`, `class`, `target`, `y` (in any case) that the first 1,000 lines
-//! have. `weight` is the weight beside `x`; in a flat object it is a feature, unless asked for. `tag` or `id`
-//! is the row's name, unless another one is asked for. Further keys beside `x` are ignored. A key that gives
-//! the same feature twice, or a second label, is an error.
+//! Named features are columns of a [`table`], whose roles the first 1,000 rows decide. With a model saved
+//! without such roles a feature is a number, a bool (1 or 0), a string (`key=string` of value 1) or null
+//! (absent). A label is a string, a number, a bool, an array of class probabilities or null (unlabelled). Its
+//! key is the one asked for, else the first of `label`, `class`, `target`, `y` (in any case) that the first
+//! 1,000 lines have. `weight` is the weight beside `x`; in a flat object it is a feature, unless asked for.
+//! `tag` or `id` is the row's name, unless another one is asked for. Further keys beside `x` are ignored. A
+//! key that gives the same feature twice, or a second label, is an error.
 
 mod table;
 mod visit;
@@ -77,7 +77,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     // The sparse rows of ARFF have a header of their own.
     let tables = source.original().is_none();
     let layout = saved.and_then(|schema| schema.csv.as_ref()).filter(|_| tables);
-    // Known columns are looked for in the first rows of a file; whoever writes to a pipe may wait for an answer.
+    // Known columns are looked for in the first rows of a file; whoever writes to a pipe may wait for an
+    // answer.
     let wanted = match saved {
         Some(_) if layout.is_none() || source.size().is_none() => 1,
         _ => LINES,

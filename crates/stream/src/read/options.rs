@@ -21,17 +21,17 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// Whether CSV begins with a header; recognised if `None`.
     pub header: Option<bool>,
-    /// CSV columns (names or numbers) to read as categories whatever they hold.
+    /// Columns of CSV (names or numbers) and keys of NDJSON (paths) to read as categories whatever they hold.
     pub categorical: Vec<String>,
-    /// CSV columns to read as numbers; cells that are none count as missing.
+    /// Columns to read as numbers; cells that are none count as missing.
     pub numeric: Vec<String>,
-    /// CSV columns to read as free text.
+    /// Columns to read as free text.
     pub text: Vec<String>,
-    /// CSV columns to read as days or times.
+    /// Columns to read as days or times.
     pub time: Vec<String>,
-    /// CSV columns to leave out.
+    /// Columns to leave out.
     pub drop: Vec<String>,
-    /// CSV column (name or number) whose cells name the rows, whatever else it is.
+    /// Column of CSV (name or number) or key of NDJSON whose cells name the rows, whatever else it is.
     pub id: Option<String>,
     /// Hash features into `2^bits` columns, 1 to 31, instead of keeping names and numbers.
     pub hash_bits: Option<u32>,
@@ -61,7 +61,7 @@ pub struct Schema {
     /// Name of the weight column (CSV) or key (NDJSON).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<String>,
-    /// Only for CSV.
+    /// What the columns hold: for CSV, and for NDJSON whose rows are a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csv: Option<CsvSchema>,
 }

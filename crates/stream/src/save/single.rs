@@ -7,8 +7,8 @@ use noregret::prediction::Decision;
 use super::Frozen;
 use crate::encode::Example;
 
-/// On the rows that are looked at, no probability (or score, for real-valued targets) changes by more: on others a
-/// little more may be lost, and a millionth is what is promised.
+/// On the rows that are looked at, no probability (or score, for real-valued targets) changes by more: on
+/// others a little more may be lost, and a millionth is what is promised.
 const CHANGE: f64 = 1e-7;
 
 /// The model with as many of its tensors rounded to single precision as the forecasts for `rows`, which are

@@ -2,8 +2,8 @@
 //! feature, summed over the features of a column.
 //!
 //! A linear learner's score is the sum of its contributions and of what is left without any column. Of the
-//! others, what features do together is left over. Scaled, a number that is taken away is at its mean (at 0 without
-//! `standard` scaling); a category or word that is taken away is not there.
+//! others, what features do together is left over. Scaled, a number that is taken away is at its mean (at 0
+//! without `standard` scaling); a category or word that is taken away is not there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -195,7 +195,8 @@ mod tests {
     use crate::read::columns::Names;
     use crate::read::format::Format;
 
-    /// Of a linear learner, contributions and the rest add up to the scores, and a column is all its features.
+    /// Of a linear learner, contributions and the rest add up to the scores, and a column is all its
+    /// features.
     #[test]
     fn contributions_add_up() {
         let names = ["size", "hue=red", "hue=blue"].map(str::to_owned).to_vec();

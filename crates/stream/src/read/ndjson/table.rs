@@ -10,8 +10,8 @@
 //! - a bool is the category `true` or `false`, and 1 or 0 where it is to be a number;
 //! - a key that the first rows do not have becomes a feature when it comes: a number, or a category.
 //!
-//! Rows that have but few of all keys, as bags of words have, are no table: their numbers are 0 where they are
-//! not, not missing.
+//! Rows that have but few of all keys, as bags of words have, are no table: their numbers are 0 where they
+//! are not, not missing.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

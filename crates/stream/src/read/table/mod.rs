@@ -1,7 +1,8 @@
 //! Tables as people have them: what each column holds, and the features that its cells become.
 //!
-//! [`roles`] decides what columns hold, by their first rows; `cell` writes one to a row, in whatever format it
-//! came; `text`, `time` and `amount` read one kind each. What was decided is saved with a model, so that the rows of tomorrow are read as today's were.
+//! [`roles`] decides what columns hold, by their first rows; `cell` writes one to a row, in whatever format
+//! it came; `text`, `time` and `amount` read one kind each. What was decided is saved with a model, so that
+//! the rows of tomorrow are read as today's were.
 
 mod amount;
 mod cell;

@@ -1,0 +1,175 @@
+use super::*;
+
+#[test]
+fn standard_equals_two_passes() {
+    let rows = [[1e9, 2.0, 0.0], [1e9 + 2.0, 0.0, 0.0], [1e9 + 1.0, -1.0, 0.0]];
+    let mut scaler = Scaler::new(Scaling::Standard);
+    for row in &rows {
+        let seen: Vec<(u32, f64)> = (0u32..).zip(*row).filter(|(_, value)| *value != 0.0).collect();
+        let (indices, values): (Vec<u32>, Vec<f64>) = seen.into_iter().unzip();
+        scaler.observe(&indices, &values);
+    }
+    let mut last = rows[2].to_vec();
+    scaler.scale_dense(&mut last);
+    let deviation = |column: usize| {
+        let mean = rows.iter().map(|row| row[column]).sum::<f64>() / 3.0;
+        let variance = rows.iter().map(|row| (row[column] - mean).powi(2)).sum::<f64>() / 3.0;
+        (rows[2][column] - mean) / variance.sqrt()
+    };
+    assert!((last[0] - deviation(0)).abs() < 1e-6 && (last[1] - deviation(1)).abs() < 1e-12, "{last:?}");
+    assert_eq!(last[2], 0.0, "a constant column says nothing");
+}
+
+/// Rare or not, what is 0 or 1 stays as it is, until something else comes; and within the clip whatever
+/// comes.
+#[test]
+fn indicators_stay_as_they_are() {
+    let mut scaler = Scaler::new(Scaling::Standard);
+    for t in 0..1000_u32 {
+        let row = [f64::from(t % 100 == 0), f64::from(t % 3 > 0), f64::from(t % 3)];
+        let seen: Vec<(u32, f64)> = (0u32..).zip(row).filter(|(_, value)| *value != 0.0).collect();
+        let (indices, values): (Vec<u32>, Vec<f64>) = seen.into_iter().unzip();
+        let mut scaled = row;
+        scaler.observe_and_scale(&indices, &values, &mut scaled);
+        // Not before both have been seen: a constant says nothing.
+        if t > 3 {
+            assert_eq!(scaled[..2], row[..2], "{t}");
+            assert_ne!(scaled[2], row[2], "{t}");
+        }
+    }
+    let mut unseen = [0.5, -1e9, 0.0];
+    scaler.scale_dense(&mut unseen);
+    assert_eq!(unseen[..2], [0.5, -CLIP]);
+    scaler.observe(&[0], &[2.0]);
+    let mut row = [1.0];
+    scaler.scale_dense(&mut row);
+    assert!(row[0] > 2.0, "{row:?}");
+}
+
+/// In one go or in two, and however many columns a block has.
+#[test]
+fn observing_and_scaling_are_one() {
+    for (columns, factor) in [(3, 1.0), (8, 1.0), (21, 1e-120), (70, 1e50)] {
+        for scaling in Scaling::ALL {
+            let mut parts = Scaler::new(scaling);
+            let mut whole = parts.clone();
+            for t in 0..40_usize {
+                // A constant column, one that is seen late, and one never.
+                let value = |column: usize| match column {
+                    0 => 7.0,
+                    2 => f64::from(t % 4 > 0) / factor,
+                    1 if t < 20 => 0.0,
+                    _ if column + 1 == columns => 0.0,
+                    _ if (t + column).is_multiple_of(3) => 0.0,
+                    _ => ((t * column) as f64).sin() + column as f64,
+                };
+                let row: Vec<f64> = (0..columns).map(|column| factor * value(column)).collect();
+                let non_zero = (0u32..).zip(&row).filter(|(_, value)| **value != 0.0);
+                let (indices, values): (Vec<u32>, Vec<f64>) = non_zero.unzip();
+                let (mut want, mut got) = (row.clone(), row.clone());
+                parts.observe(&indices, &values);
+                parts.scale_dense(&mut want);
+                whole.observe_and_scale(&indices, &values, &mut got);
+                assert_eq!(got, want, "{scaling}, {columns} columns, row {t}");
+            }
+            assert!(whole == parts, "{scaling}: the state");
+        }
+    }
+}
+
+#[test]
+fn added_statistics_are_those_of_all_rows() {
+    let rows: Vec<[f64; 3]> =
+        (0..20).map(|t| [f64::from(t) * 0.3 + 100.0, f64::from(t % 7) - 3.0, f64::from(t / 15)]).collect();
+    for scaling in Scaling::ALL {
+        let seen = |rows: &[[f64; 3]]| {
+            let mut scaler = Scaler::new(scaling);
+            for row in rows {
+                let non_zero = (0u32..).zip(row).filter(|(_, value)| **value != 0.0);
+                let (indices, values): (Vec<u32>, Vec<f64>) = non_zero.unzip();
+                scaler.observe(&indices, &values);
+            }
+            scaler
+        };
+        // The first part has not met the last column.
+        let mut sum = seen(&rows[..6]);
+        sum.add(&seen(&rows[6..]));
+        sum.add(&Scaler::new(scaling));
+        let all = seen(&rows);
+        assert_eq!(sum.state().0, 20);
+        for (got, want) in [(sum.state().1, all.state().1), (sum.state().2, all.state().2)] {
+            assert_eq!(got.len(), want.len());
+            assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-11 * (1.0 + b.abs())), "{scaling}");
+        }
+    }
+}
+
+/// Two numbers, of which the second is missing now and then, and words.
+#[test]
+fn tables_are_mixed() {
+    let mut scaler = Scaler::of_table(Scaling::Mixed, 2);
+    let rows: [&[(u32, f64)]; 4] = [
+        &[(0, 3.0), (1, 10.0), (6, 0.5)],
+        &[(0, 5.0), (3, 1.0)],
+        &[(1, 30.0)],
+        &[(0, 4.0), (1, 20.0), (9, 0.25)],
+    ];
+    let split = |row: &[(u32, f64)]| -> (Vec<u32>, Vec<f64>) { row.iter().copied().unzip() };
+    let mut parts = [scaler.clone(), scaler.clone()];
+    for (at, row) in rows.iter().enumerate() {
+        let (indices, values) = split(row);
+        scaler.observe(&indices, &values);
+        parts[at % 2].observe(&indices, &values);
+    }
+    // 3, 5, 0, 4 with mean 3 and variance 14/4; 10, 30, 20 with mean 20 and variance 200/3.
+    let scaled = |row: &[(u32, f64)]| {
+        let (indices, values) = split(row);
+        let mut out = vec![];
+        scaler.mix(&indices, &values, |column, value| out.push((column, value)));
+        let mut dense = vec![0.0; 10];
+        row.iter().for_each(|(column, value)| dense[*column as usize] = *value);
+        scaler.scale_dense(&mut dense);
+        let laid: Vec<f64> =
+            (0..10).map(|at| out.iter().find(|(c, _)| *c == at).map_or(0.0, |(_, v)| *v)).collect();
+        assert_eq!(laid, dense);
+        out
+    };
+    let first = scaled(rows[0]);
+    assert_eq!((first[0].0, first[1].0), (1, 6));
+    assert!((first[0].1 + 10.0 / (200.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{first:?}");
+    let second = scaled(rows[1]);
+    assert_eq!((second.len(), second[0].0, second[1]), (2, 0, (3, 1.0)));
+    assert!((second[0].1 - 2.0 / 3.5_f64.sqrt()).abs() < 1e-12, "{second:?}");
+    assert!((scaled(rows[3])[0].1 - 1.0 / 3.5_f64.sqrt()).abs() < 1e-12);
+    let [mut sum, other] = parts;
+    sum.add(&other);
+    for (got, want) in [(sum.state().1, scaler.state().1), (sum.state().2, scaler.state().2)] {
+        assert!(got.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12), "{got:?} {want:?}");
+    }
+}
+
+#[test]
+fn maxabs_uses_the_past_and_the_row_itself() {
+    let mut scaler = Scaler::new(Scaling::MaxAbs);
+    let mut scaled = Vec::new();
+    for value in [2.0, -1.0, 4.0] {
+        scaler.observe(&[3], &[value]);
+        let mut values = [value];
+        scaler.scale_sparse(&[3], &mut values);
+        scaled.push(values[0]);
+    }
+    assert_eq!(scaled, [1.0, -0.5, 1.0]);
+}
+
+#[test]
+fn unit_survives_extreme_rows() {
+    let scaler = Scaler::new(Scaling::Unit);
+    for factor in [1e-300, 1.0, 1e300] {
+        let mut values = [3.0 * factor, 4.0 * factor];
+        scaler.scale_dense(&mut values);
+        assert!((values[0] - 0.6).abs() < 1e-15 && (values[1] - 0.8).abs() < 1e-15);
+    }
+    let mut zero = [0.0];
+    scaler.scale_dense(&mut zero);
+    assert_eq!(zero, [0.0]);
+}
