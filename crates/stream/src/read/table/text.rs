@@ -18,8 +18,8 @@ const MOST_WORDS: usize = 4096;
 const PAIR: f64 = 0.5;
 
 /// The norm of a cell of text, whatever its length; that of a number or a category is about 1. Ten thousand
-/// generated tickets (`noregret generate tickets`) are learnt by `auto` with an error of 0.146 at norm 1, 0.129 at
-/// 2, 0.114 at 3 and 0.117 at 4.
+/// generated tickets (`noregret generate tickets`) are learnt by `auto` with an error of 0.146 at norm 1,
+/// 0.129 at 2, 0.114 at 3 and 0.117 at 4.
 const NORM: f64 = 3.0;
 
 /// Stands between a column's name and a word. No word contains it.
