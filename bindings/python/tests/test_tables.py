@@ -366,24 +366,14 @@ def test_lists_and_dictionaries_within(tmp_path):
     assert set(model._columns) >= {"user.age", "user.home=Rome", "tags=vip", "size[0]"}
 
 
-def test_class_weights_everywhere():
-    sklearn, river = pytest.importorskip("noregret.sklearn"), pytest.importorskip("noregret.river")
+def test_class_weights_of_river():
+    river = pytest.importorskip("noregret.river")
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(600, 3))
-    y = (x[:, 0] + rng.normal(size=600) > 1.2).astype(int)
-    plain = sklearn.FolkloreClassifier().fit(x, y).predict(x)
-    weighted = sklearn.FolkloreClassifier(class_weight={1: 10}).fit(x, y)
-    balanced = sklearn.FolkloreClassifier(class_weight="balanced").fit(x, y)
-    assert (weighted.predict(x) == 1).mean() > (plain == 1).mean() + 0.1
-    assert (balanced.predict(x) == 1).mean() > (plain == 1).mean() + 0.1
-    assert weighted.get_params()["class_weight"] == {1: 10}
-    same = sklearn.FolkloreClassifier().fit(x, y, sample_weight=np.where(y == 1, 10, 1))
-    np.testing.assert_array_equal(same.predict_proba(x), weighted.predict_proba(x))
-    with pytest.raises(ValueError, match="balanced"):
-        sklearn.FolkloreClassifier(class_weight="balanced").partial_fit(x, y, [0, 1])
+    x = rng.normal(size=(100, 3))
+    y = (x[:, 0] + rng.normal(size=100) > 1.2).astype(int)
     one, other = river.FolkloreDiag(class_weight={1: 3.0}), river.FolkloreDiag()
-    for row, label in zip(x[:100].tolist(), y[:100].tolist(), strict=True):
-        row = dict(enumerate(row))
-        one.learn_one(row, label)
-        other.learn_one(row, label, w=3.0 if label else 1.0)
-    assert one.predict_proba_one({0: 1.0}) == other.predict_proba_one({0: 1.0})
+    for row, label in zip(x.tolist(), y.tolist(), strict=True):
+        named = {str(at): value for at, value in enumerate(row)}
+        one.learn_one(named, label)
+        other.learn_one(named, label, w=3.0 if label else 1.0)
+    assert one.predict_proba_one({"0": 1.0}) == other.predict_proba_one({"0": 1.0})

@@ -231,9 +231,6 @@ mod tests {
         }
         let several = explainer.take();
         assert_eq!(several.rows, 4);
-        assert!(
-            several.rest[0].is_nan()
-                && (several.contributions[0][1] - one.contributions[0][1].abs()).abs() < 0.3
-        );
+        assert!(several.rest[0].is_nan() && several.contributions.concat().iter().all(|size| *size >= 0.0));
     }
 }

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -395,51 +394,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class WeightedClassifier(Classifier):
     """The same for learners that take importance weights."""
 
-    def __init__(
-        self,
-        *,
-        passes: int = 1,
-        scale: str = "auto",
-        fit_intercept: bool = True,
-        radius: float | None = None,
-        random_state: Any = 0,
-        class_weight: Any = None,
-        text: Any = None,
-        categorical: Any = None,
-        numeric: Any = None,
-        time: Any = None,
-        drop: Any = None,
-        memory: int = 8192,
-        **own: Any,
-    ) -> None:
-        super().__init__(
-            passes=passes,
-            scale=scale,
-            fit_intercept=fit_intercept,
-            radius=radius,
-            random_state=random_state,
-            text=text,
-            categorical=categorical,
-            numeric=numeric,
-            time=time,
-            drop=drop,
-            memory=memory,
-            **own,
-        )
-        self.class_weight = class_weight
-
-    def _weighted(self, y: Any, sample_weight: Any, partial: bool) -> Any:
-        """Importance of rows: what was given, times that of their classes."""
-        if self.class_weight is None:
-            return sample_weight
-        if isinstance(self.class_weight, str):
-            if partial:
-                raise ValueError("class_weight = 'balanced': partial_fit does not know all rows; give a weight for each class")
-            own = compute_sample_weight(self.class_weight, y)
-        else:
-            own = np.array([float(self.class_weight.get(label, 1.0)) for label in np.asarray(y).tolist()])
-        return own if sample_weight is None else own * np.asarray(sample_weight, dtype=np.float64)
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learns from all rows: online-to-batch.
 
@@ -459,7 +413,7 @@ class WeightedClassifier(Classifier):
         -------
         self
         """
-        return self._fit(X, y, self._weighted(y, sample_weight, False), merge=True)
+        return self._fit(X, y, sample_weight, merge=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Learns rows in the order in which they come, once.
@@ -481,7 +435,7 @@ class WeightedClassifier(Classifier):
         -------
         self
         """
-        return self._partial_fit(X, y, classes, self._weighted(y, sample_weight, True))
+        return self._partial_fit(X, y, classes, sample_weight)
 
 
 def _is_mixed(X: Any) -> bool:

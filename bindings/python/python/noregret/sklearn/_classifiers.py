@@ -41,12 +41,6 @@ learner_ : noregret.Learner
 """
 
 
-_WEIGHTS = """\
-class_weight : dict or "balanced", default=None
-    Importance of classes, 1 for those that are not in it; balanced: in `fit`, the inverse of how often they come.
-"""
-
-
 def made(entry: Entry, reach: float | None) -> type[Classifier]:
     """The classifier of a learner; `reach` is that of `noregret._tried`."""
     notes = []
@@ -64,7 +58,7 @@ def made(entry: Entry, reach: float | None) -> type[Classifier]:
         WeightedClassifier if entry["weights"] else Classifier,
         __name__,
         "Classifier",
-        shared=_SHARED.replace("\ntext,", f"\n{_WEIGHTS}text,", 1) if entry["weights"] else _SHARED,
+        shared=_SHARED,
         note=" ".join(notes),
         end=_ATTRIBUTES,
         reach=reach,
