@@ -31,7 +31,8 @@ pub(crate) fn explain_rows<'py>(
 ) -> PyResult<Explained<'py>> {
     let rows = rows.as_array();
     let found = learner.inner.read(py, |inner| -> Done<Explanation> {
-        let (mut explainer, mut at, mut example) = (inner.explainer(), inner.learner.prediction(), Example::default());
+        let (mut explainer, mut at, mut example) =
+            (inner.explainer(), inner.learner.prediction(), Example::default());
         for row in rows.rows() {
             let row = row.to_vec();
             check_one(&row, inner.encoder.columns)?;
@@ -45,16 +46,13 @@ pub(crate) fn explain_rows<'py>(
 
 /// Contributions to the scores of the rows of a table; over several, on average.
 #[pyfunction]
-pub(crate) fn explain_table<'py>(
-    py: Python<'py>,
-    learner: &Learner,
-    csv: &[u8],
-) -> PyResult<Explained<'py>> {
+pub(crate) fn explain_table<'py>(py: Python<'py>, learner: &Learner, csv: &[u8]) -> PyResult<Explained<'py>> {
     let csv: Arc<[u8]> = Arc::from(csv);
     let found = learner.inner.read(py, |inner| -> Done<Explanation> {
         let reader = open(&csv, &inner.reading())?;
         let mut examples = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail).frozen();
-        let (mut explainer, mut at, mut example) = (inner.explainer(), inner.learner.prediction(), Example::default());
+        let (mut explainer, mut at, mut example) =
+            (inner.explainer(), inner.learner.prediction(), Example::default());
         while examples.next(&mut example)? {
             explainer.add(&example, &mut at, |x, at| inner.learner.predict(x, at));
         }
