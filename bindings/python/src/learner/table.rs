@@ -259,13 +259,7 @@ fn role_name(role: CsvRole) -> &'static str {
     }
 }
 
-pub(super) fn open(csv: &Arc<[u8]>, options: &ReadOptions) -> Done<Box<dyn Reader>> {
-    // Rows with lists and dictionaries come as objects; names of CSV with a quote in them stand in quotes.
-    if csv.starts_with(b"{\"x\": {") {
-        let options =
-            ReadOptions { format: Some(Format::Ndjson), delimiter: None, header: None, ..options.clone() };
-        return Ok(noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(csv))), NAME, &options)?);
-    }
+fn open(csv: &Arc<[u8]>, options: &ReadOptions) -> Done<Box<dyn Reader>> {
     Ok(noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(csv))), NAME, options)?)
 }
 

@@ -14,8 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .. import _arrays, _core, _tables
 from .._arrays import Floats, Rows
-from .._kinds import KINDS, classifier
-from .._learner import Learner
+from .._learner import KINDS, Learner, classifier
 
 _SUITABLE = 1024
 """Data of at most this many columns are standardised by default: that makes every row dense."""
