@@ -115,6 +115,7 @@ impl Description {
             Self::Labels => return "frequencies of labels".to_owned(),
             Self::Pairs => return "labels after the label before".to_owned(),
             Self::Trees => return "boosted trees".to_owned(),
+            Self::Forest => return "forest of trees".to_owned(),
             Self::Full { ratio, forgetting } => ("linear with a full matrix", ratio, forgetting),
             Self::Shared { ratio, forgetting } => ("linear with a shared matrix", ratio, forgetting),
             Self::Products { ratio, forgetting } => ("products of features", ratio, forgetting),
