@@ -1,6 +1,7 @@
 //! What is to be done. Arguments become a plan here, once, and nothing behind it reads an argument.
 
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
 use noregret::algorithm::Forecast;
 use noregret::registry;
@@ -324,7 +325,7 @@ impl RunPlan {
         Ok(Self {
             stream: StreamPlan::of(&args.stream)?,
             learner: LearnerPlan::of(args)?,
-            threads: args.stream.threads.unwrap_or(1),
+            threads: args.stream.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)),
             observe: ObservePlan {
                 certify: args.certify,
                 certificates: args.certificates,

@@ -25,10 +25,13 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Items that wait to be worked on at a time.
+const AT_ONCE: usize = 64;
+
 /// Runs pieces of work on threads.
 pub trait Parallel: Send + Sync {
-    /// Calls `piece` with every number below `pieces`, once each, in any order, and returns when all calls
-    /// have.
+    /// Calls `piece` with every number below `pieces`, once each, and returns when all calls have. Best begun
+    /// in order: the most expensive pieces have the lowest numbers.
     fn run(&self, pieces: usize, piece: &(dyn Fn(usize) + Sync));
 }
 
@@ -37,22 +40,44 @@ pub trait Parallel: Send + Sync {
 pub struct Workers(Option<Arc<dyn Parallel>>);
 
 impl Workers {
+    /// No threads but the caller's.
+    pub const fn none() -> Self {
+        Self(None)
+    }
+
     /// A handle to `parallel`.
     pub fn new(parallel: impl Parallel + 'static) -> Self {
         Self(Some(Arc::new(parallel)))
     }
 
-    /// Calls `work` with every one of `items`; with the default in order and in this thread, without taking
-    /// memory.
+    /// Calls `work` with every one of `items`; with the default in order and in this thread. Takes no memory of
+    /// its own.
     pub fn each<T: Send>(&self, items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
-        let Some(parallel) = &self.0 else { return items.for_each(work) };
-        // Every piece is taken out of its place by the one call that has its number.
-        let items: Vec<_> = items.map(|item| Mutex::new(Some(item))).collect();
-        let take = |at: usize| items[at].lock().unwrap_or_else(PoisonError::into_inner).take();
-        match items.len() {
-            0 => {}
-            1 => take(0).into_iter().for_each(work),
-            pieces => parallel.run(pieces, &|at| take(at).into_iter().for_each(&work)),
+        self.each_by_cost(items.map(|item| (0.0, item)), work);
+    }
+
+    /// The same for items behind their costs, of any unit: with threads, the most expensive first, so that all
+    /// threads end at nearly the same time.
+    pub fn each_by_cost<T: Send>(&self, items: impl Iterator<Item = (f64, T)>, work: impl Fn(T) + Sync) {
+        let Some(parallel) = &self.0 else { return items.for_each(|(_, item)| work(item)) };
+        let mut items = items.fuse();
+        loop {
+            let (mut pieces, mut costs) = (0, [0.0; AT_ONCE]);
+            // Every piece is taken out of its place by the one call that has its number.
+            let places: [_; AT_ONCE] = std::array::from_fn(|at| {
+                Mutex::new(items.next().map(|(cost, item)| {
+                    (pieces, costs[at]) = (at + 1, cost);
+                    item
+                }))
+            });
+            let mut order: [usize; AT_ONCE] = std::array::from_fn(|at| at);
+            order[..pieces].sort_unstable_by(|a, b| costs[*b].total_cmp(&costs[*a]).then(a.cmp(b)));
+            let take = |at: usize| places[order[at]].lock().unwrap_or_else(PoisonError::into_inner).take();
+            match pieces {
+                0 => return,
+                1 => take(0).into_iter().for_each(&work),
+                _ => parallel.run(pieces, &|at| take(at).into_iter().for_each(&work)),
+            }
         }
     }
 }
@@ -71,7 +96,7 @@ mod tests {
     #[test]
     fn every_item_is_worked_on_once() {
         for threads in 1..5 {
-            for len in 0..7 {
+            for len in [0, 1, 2, 6, AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE + 3] {
                 let mut counts = vec![0; len];
                 let counted: Vec<_> = counts.iter_mut().enumerate().collect();
                 Workers::new(Threads(threads)).each(counted.into_iter(), |(at, count)| *count += at + 1);

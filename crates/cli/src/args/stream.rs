@@ -98,9 +98,8 @@ pub(crate) struct StreamArgs {
     /// shown
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = at_least_one::<u64>())]
     pub(crate) repeats: u64,
-    /// How many runs may work at a time; results do not depend on it [default: one a core]. In a single run:
-    /// threads that share a second-order learner's largest matrix products; results agree to rounding
-    /// [default: 1]
+    /// How many runs may work at a time; in a single run, threads that share the members of a mixture and the
+    /// largest matrix products. Results do not depend on it, to the bit [default: one a core]
     #[arg(long, value_name = "COUNT", value_parser = at_least_one::<usize>())]
     pub(crate) threads: Option<usize>,
     /// JSON on standard output, one object a line

@@ -1,6 +1,7 @@
 //! Rows that were announced, handed on to members in portions that each can make use of.
 
 use crate::example::{Batch, Features};
+use crate::parallel::Workers;
 use crate::state::Tensor;
 
 use super::member::Member;
@@ -15,8 +16,10 @@ pub(super) struct Ahead {
     /// For every member, the first row of its portion and the one behind it: whole numbers, as reals to be
     /// saved as a list.
     portions: Vec<f64>,
-    /// A portion, in multiples of the unit.
-    room: Vec<f64>,
+    /// The rows in multiples of the unit, if it is the one that is expected.
+    scaled: Vec<f64>,
+    /// What rows were multiplied by.
+    scale: f64,
 }
 
 /// Dense rows, one after the other.
@@ -43,6 +46,7 @@ impl Ahead {
         for (at, row) in self.rows.chunks_exact_mut(features).enumerate() {
             coming.features(at).add_to(1.0, row);
         }
+        self.scaled.clear();
         self.next = 0;
         self.portions.clear();
         self.portions.resize(2 * members, 0.0);
@@ -63,13 +67,14 @@ impl Ahead {
             row.fill(0.0);
             coming.features(at).add_to(1.0, row);
         }
+        self.scaled.clear();
+        self.scale_to(scale);
         for (member, portion) in members.iter_mut().zip(self.portions.as_chunks::<2>().0) {
             let [start, end] = portion.map(|place| place as usize);
             let Some(member) = member.as_mut().filter(|_| at < end) else { continue };
             let first = at.max(start);
-            self.room.clear();
-            self.room.extend(self.rows[first * features..end * features].iter().map(|value| scale * value));
-            member.prepare_rest(first - start, &Portion { features, rows: &self.room });
+            let rows = &self.scaled[first * features..end * features];
+            member.prepare_rest(first - start, &Portion { features, rows });
         }
     }
 
@@ -90,21 +95,37 @@ impl Ahead {
         self.portions.fill(0.0);
     }
 
-    /// Shows members that have learnt their portion of rows the next one, times `scale`.
-    pub(super) fn hand_on(&mut self, members: &mut [Option<Box<dyn Member>>], features: usize, scale: f64) {
-        let next = self.next as usize;
-        let rest = &self.rows[self.rows.len().min(next * features)..];
-        for (member, portion) in members.iter_mut().zip(self.portions.as_chunks_mut::<2>().0) {
-            let done = portion[1] <= next as f64 && !rest.is_empty();
-            let Some(member) = member.as_mut().filter(|_| done) else { continue };
-            let rows = &rest[..rest.len().min(member.lookahead() * features)];
-            if !rows.is_empty() {
-                self.room.clear();
-                self.room.extend(rows.iter().map(|value| scale * value));
-                member.prepare(&Portion { features, rows: &self.room });
-            }
-            *portion = [next, next + rows.len() / features].map(|place| place as f64);
+    /// Writes the rows times `scale`.
+    fn scale_to(&mut self, scale: f64) {
+        if self.scaled.len() != self.rows.len() || self.scale.to_bits() != scale.to_bits() {
+            self.scaled.clear();
+            self.scaled.extend(self.rows.iter().map(|value| scale * value));
+            self.scale = scale;
         }
+    }
+
+    /// Shows members that have learnt their portion of rows the next one, times `scale`; `workers` share them.
+    pub(super) fn hand_on(
+        &mut self,
+        members: &mut [Option<Box<dyn Member>>],
+        features: usize,
+        scale: f64,
+        workers: &Workers,
+    ) {
+        let next = self.next as usize;
+        if next * features >= self.rows.len() {
+            return;
+        }
+        self.scale_to(scale);
+        let rest = &self.scaled[next * features..];
+        let places = members.iter_mut().zip(self.portions.as_chunks_mut::<2>().0);
+        let done = places.filter_map(|(member, portion)| {
+            let member = member.as_mut().filter(|_| portion[1] <= next as f64)?;
+            let rows = &rest[..rest.len().min(member.lookahead() * features)];
+            *portion = [next, next + rows.len() / features].map(|place| place as f64);
+            (!rows.is_empty()).then_some((member, rows))
+        });
+        workers.each(done, |(member, rows)| member.prepare(&Portion { features, rows }));
     }
 
     /// What a run that was cut goes on with.

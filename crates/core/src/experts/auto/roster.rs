@@ -13,6 +13,7 @@ use super::member::Member;
 use super::unit::Unit;
 use super::words::{Description, Lineup, Place};
 use crate::experts::mixture::Mixture;
+use crate::kernel::vector::take;
 
 /// The step of a grid of regularizations that extends itself.
 const STEP: f64 = 10.0;
@@ -117,13 +118,14 @@ impl Roster {
             rows.features(at).add_to(self.unit.scale(), row);
         }
         let scaled = Portion { features, rows: &scaled };
-        let words = self.words.iter().zip(&self.members);
-        words
-            .map(|(word, member)| match member {
-                Some(member) if word.is_family() => member.foresee(&scaled),
-                _ => Vec::new(),
-            })
-            .collect()
+        let mut foreseen = vec![Vec::new(); self.words.len()];
+        let words = self.words.iter().zip(&self.members).zip(&mut foreseen);
+        let families = words.filter_map(|((word, member), foreseen)| {
+            let member = member.as_ref().filter(|_| word.is_family())?;
+            Some((word.work(&self.problem), (member, foreseen)))
+        });
+        self.workers.each_by_cost(families, |(member, foreseen)| *foreseen = member.foresee(&scaled));
+        foreseen
     }
 
     /// Writes the members' forecasts to `inputs`, and their mixture to `base`. What [`Roster::foresee`] gave
@@ -138,14 +140,15 @@ impl Roster {
         let weights = self.base.weights();
         let mut room = std::mem::take(&mut base.scratch);
         let scaled = self.unit.scaled(x, &mut room);
-        base.probabilities.fill(0.0);
-        let words = self.words.iter().zip(&self.members);
-        for (place, (((word, member), at), heads)) in words.zip(inputs).zip(heads(&self.words)).enumerate() {
+        let (problem, words) = (&self.problem, self.words.iter().zip(&self.members));
+        let places = words.zip(inputs.iter_mut()).zip(heads(&self.words)).enumerate();
+        let costs = places.map(|place| (place.1.0.0.0.work(problem), place));
+        self.helpers().each_by_cost(costs, |(place, (((word, member), at), heads))| {
             let Some(member) = member else {
                 // These are predictions from before it was dropped.
                 at.scores.clear();
                 at.members.clear();
-                continue;
+                return;
             };
             let own = if word.has_unit() { scaled } else { x };
             match foreseen.map(|(all, row, count)| (&all[place], row, count)) {
@@ -155,8 +158,11 @@ impl Roster {
                 }
                 _ => member.predict(own, at),
             }
-            mix_heads(at, &weights[heads.clone()]);
-            let share: f64 = weights[heads].iter().sum();
+            mix_heads(at, &weights[heads]);
+        });
+        base.probabilities.fill(0.0);
+        for ((member, at), heads) in self.members.iter().zip(inputs).zip(heads(&self.words)) {
+            let share: f64 = if member.is_some() { weights[heads].iter().sum() } else { continue };
             for (base, p) in base.probabilities.iter_mut().zip(&at.probabilities) {
                 *base += share * p;
             }
@@ -178,9 +184,11 @@ impl Roster {
     ) {
         let mut room = std::mem::take(&mut self.row);
         let scaled = self.unit.scaled(x, &mut room);
+        let workers = self.helpers().clone();
         let words = self.words.iter().zip(&mut self.members);
-        for (((word, member), at), heads) in words.zip(inputs).zip(heads(&self.words)) {
-            let losses = &mut self.losses[heads];
+        let places = words.zip(inputs).zip(parts_mut(&self.words, &mut self.losses));
+        let costs = places.map(|place| (place.0.0.0.work(&self.problem), place));
+        workers.each_by_cost(costs, |(((word, member), at), losses)| {
             losses.fill(f64::INFINITY);
             if let Some(member) = member {
                 for (loss, head) in losses.iter_mut().zip(&at.members) {
@@ -188,7 +196,7 @@ impl Roster {
                 }
                 member.update(if word.has_unit() { scaled } else { x }, y, at);
             }
-        }
+        });
         let latest = self.words.iter().zip(&mut self.members).zip(heads(&self.words)).skip(inputs.len());
         for ((_, member), heads) in latest {
             let Some(member) = member else { continue };
@@ -205,7 +213,7 @@ impl Roster {
             self.begin_anew();
         }
         self.unit.settle();
-        self.ahead.hand_on(&mut self.members, self.problem.features, self.unit.scale());
+        self.ahead.hand_on(&mut self.members, self.problem.features, self.unit.scale(), &self.workers);
     }
 
     /// Makes the members to which the unit matters anew, and lets them learn the rows so far.
@@ -230,6 +238,14 @@ impl Roster {
     pub(super) fn set_workers(&mut self, workers: Workers) {
         self.members.iter_mut().flatten().for_each(|member| member.set_workers(&workers));
         self.workers = workers;
+    }
+
+    /// Threads to share a round's members, where these cost more than it takes to share them.
+    fn helpers(&self) -> &Workers {
+        /// Multiply-adds: some 20 microseconds.
+        const WORTH_SHARING: f64 = 100_000.0;
+        const NONE: &Workers = &Workers::none();
+        if self.work() < WORTH_SHARING { NONE } else { &self.workers }
     }
 
     /// What the best of `heads` has shown in all rounds: the logarithm of its weight without sharing.
@@ -318,7 +334,7 @@ impl Roster {
     pub(super) fn prepare(&mut self, coming: &dyn Batch) {
         if self.lookahead() > 0 {
             self.ahead.start(coming, self.problem.features, self.members.len());
-            self.ahead.hand_on(&mut self.members, self.problem.features, self.unit.scale());
+            self.ahead.hand_on(&mut self.members, self.problem.features, self.unit.scale(), &self.workers);
         }
     }
 
@@ -415,6 +431,12 @@ pub(super) fn heads(words: &[Description]) -> impl Iterator<Item = std::ops::Ran
         *start = range.end;
         Some(range)
     })
+}
+
+/// The part of `rest`, a number for every head, that belongs to each word.
+fn parts_mut<'a>(words: &'a [Description], rest: &'a mut [f64]) -> impl Iterator<Item = &'a mut [f64]> {
+    let mut rest = rest;
+    words.iter().map(move |word| take(&mut rest, word.heads()))
 }
 
 /// Writes the mixture of the heads of `at`, in the shares `weights` of any sum, to its own probabilities.
