@@ -1,4 +1,4 @@
-"""`auto` by itself: how well its probabilities are calibrated, who leads in the end, and what its budget does."""
+"""`auto` by itself: how well its probabilities are calibrated, which member leads in the end, and what its budget does."""
 
 import json
 import sys

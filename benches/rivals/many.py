@@ -103,7 +103,7 @@ def tree_vw(name, classes, settings):
     return Run(len(labels), None, float((best[: len(labels)] != labels).mean()), seconds, memory)
 
 
-HEAD = "| who | log-loss | error rate | rows a second | MiB |\n|---|---:|---:|---:|---:|\n"
+HEAD = "| learner | log-loss | error rate | rows a second | MiB |\n|---|---:|---:|---:|---:|\n"
 
 
 def first():

@@ -122,12 +122,12 @@ pub(crate) fn run_all(
     if plan.exploration_floor != 0.0
         && !entrants.iter().any(|entrant| matches!(entrant.learner, AnyModel::Bandit(_)))
     {
-        let who = match &candidates[..] {
+        let learners = match &candidates[..] {
             [one] => format!("{} sees", one.entry.about.name),
             _ => "all of these see".to_owned(),
         };
         return Err(Failure::usage(format!(
-            "--exploration-floor: is for learners of bandit feedback; {who} the label"
+            "--exploration-floor: is for learners of bandit feedback; {learners} the label"
         )));
     }
     let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));

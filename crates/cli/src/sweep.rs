@@ -163,7 +163,7 @@ fn knows(entry: &Entry, name: &str) -> bool {
 
 /// `without` has no parameter `name`; maybe others have.
 fn unknown(key: &str, name: &str, without: &Entry, entries: &[&'static Entry]) -> Failure {
-    let who = without.about.name;
+    let learner = without.about.name;
     let having: Vec<String> = entries
         .iter()
         .filter(|entry| knows(entry, name))
@@ -172,11 +172,11 @@ fn unknown(key: &str, name: &str, without: &Entry, entries: &[&'static Entry]) -
     let hint = if having.is_empty() {
         let known = entries.iter().flat_map(|entry| entry.params).map(|param| param.name);
         let near = nearest(name, known).map_or_else(String::new, |near| format!(" (did you mean '{near}'?)"));
-        format!("{near}; `noregret list {who}` shows what it takes")
+        format!("{near}; `noregret list {learner}` shows what it takes")
     } else {
         format!("; set it for those that have: {}", having.join(", "))
     };
-    Failure::usage(format!("--set {key}: {who} has no parameter '{name}'{hint}"))
+    Failure::usage(format!("--set {key}: {learner} has no parameter '{name}'{hint}"))
 }
 
 /// Reads `0.1,1,10`, with ranges `1e-3..10*10` (by a factor) and `1..9+2` (by a step) among the values.

@@ -57,9 +57,9 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     }
     .map_err(Failure::output)?;
     for (evaluation, name) in compared.evaluations.iter().zip(&names) {
-        let who = if names.len() > 1 { format!("{name}: ") } else { String::new() };
+        let prefix = if names.len() > 1 { format!("{name}: ") } else { String::new() };
         for warning in &evaluation.warnings {
-            note(format_args!("noregret: {who}{warning}"));
+            note(format_args!("noregret: {prefix}{warning}"));
         }
     }
     Ok(())

@@ -107,7 +107,7 @@ fn data_that_the_model_does_not_fit() {
         .failed(2, r#"b.csv: lacks all columns that the saved model was trained on, such as "w""#);
     folder.write("c.csv", "w,hue,label\n1,red,z\n");
     assert_eq!(folder.run("predict model c.csv").succeeded().stdout, "x\n");
-    // Who can grow learns of the class, who cannot says so.
+    // A learner that can grow learns the class; one that cannot says so.
     let ran = folder.run("run c.csv --load model").succeeded();
     assert!(ran.stderr.contains("1 class that the model did not know: \"z\""), "{}", ran.stderr);
     folder.run("run a.csv --quiet --learner aioli --save model2").succeeded();

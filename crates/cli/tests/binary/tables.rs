@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::util::Folder;
 
-/// Without an option, free text is learnt from; and whoever does not learn is told so.
+/// Without an option, free text is learnt from; and a learner that is no better than guessing is named.
 #[test]
 fn tickets_are_learnt_as_they_are() {
     let folder = Folder::new();

@@ -25,7 +25,7 @@ pub enum PendingError {
     Unknown(String),
     /// A reward between 0 and 1, for a learner of right and wrong.
     #[error(
-        "the reward {0} is neither right (1) nor wrong (0), and this learner learns from nothing else; `noregret list` shows who learns from rewards"
+        "the reward {0} is neither right (1) nor wrong (0), and this learner learns from nothing else; `noregret list` shows the learners that learn from rewards"
     )]
     Reward(String),
 }

@@ -6,7 +6,7 @@
 //!
 //! * [`Rule::Cost`]: no answer where an answer is more likely to be wrong than abstaining costs (Chow 1970),
 //!   which is best as far as the probabilities are right.
-//! * [`Rule::Own`]: as learners decide that abstain by themselves; counted in expectation, not drawn.
+//! * [`Rule::Own`]: as the learner itself decides; counted in expectation, not drawn.
 //! * [`Rule::Rate`]: no answer below a threshold $\theta$ on the log-odds of the largest probability, which
 //!   goes up by [`STEP`] $\cdot r$ after an answer and down by [`STEP`] $\cdot (1 - r)$ after none. As
 //!   log-odds are clipped to [-10, 30], $\theta$ stays within a step of that, and its changes add up: on

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::run::score::Score;
 use crate::run::{Outcome, Sink};
 
-/// Fewer rounds than this say nothing of who is better.
+/// Fewer rounds than this do not show which is better.
 const ENOUGH: u64 = 100;
 
 /// Watches a run beside three forecasters that know nothing of the features.

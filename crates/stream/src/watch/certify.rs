@@ -172,9 +172,9 @@ impl Record {
             no_bound_because: None,
             trivial_bound: self.trivial_regret(),
             trivial_rule: if self.targets.is_empty() {
-                "whoever gives every class the same probability keeps to it"
+                "the same probability for every class keeps to it"
             } else {
-                "whoever always forecasts 0 keeps to it"
+                "the forecast 0 in every round keeps to it"
             },
             weights: None,
         };

@@ -2,7 +2,7 @@ use super::*;
 use crate::model::Archive;
 use crate::param::{ParamValue, Params, Value, Values};
 use crate::rng::{Rng, Uniforms};
-use crate::testing::plays;
+use crate::testing::{Threads, plays, unit_rows};
 
 fn auto(classes: usize, features: usize, values: &[(&str, &str)]) -> Auto {
     let values: Values =
@@ -59,7 +59,7 @@ fn sticky(t: usize, rng: &mut Rng) -> (Vec<f64>, usize) {
 
 /// Equation (3): no member is better by more than the logarithm of the prior.
 #[test]
-fn nobody_is_much_better_than_the_mixture() {
+fn no_head_is_much_better_than_the_mixture() {
     for round in [noisy, sticky] {
         let mut auto = auto(3, 4, &[]);
         let (total, others) = losses(&mut auto, 1500, round);
@@ -229,4 +229,34 @@ fn bad_members_are_refused() {
     let values = Values::from([("members".to_owned(), Value::from("labels+everything"))]);
     let error = AutoParams::from_values("auto", &values).expect_err("no such member").to_string();
     assert!(error.starts_with("members = labels+everything: must be words as labels, pairs, "), "{error}");
+}
+
+/// Threads share the members; how many there are changes no bit.
+#[test]
+fn threads_change_no_bit() {
+    let played = |threads: usize| {
+        let mut auto = auto(6, 20, &[("budget", "2")]);
+        assert!(auto.roster.work() > 400_000.0, "worth sharing: {}", auto.roster.work());
+        if threads > 1 {
+            auto.set_workers(Workers::new(Threads(threads)));
+        }
+        let rows = unit_rows(9, 90, 20);
+        let features: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
+        let all = &features[..];
+        auto.prepare(&all);
+        let (mut at, mut forecasts) = (auto.prediction(), Vec::new());
+        for (t, x) in rows.iter().enumerate() {
+            auto.predict(Features::Dense(x), &mut at);
+            forecasts.extend(at.probabilities.iter().map(|p| p.to_bits()));
+            auto.update(Features::Dense(x), Target::class((t * t / 3) % 6), &at);
+        }
+        auto.predict_batch(&all, &mut at, &mut |_, at| {
+            forecasts.extend(at.probabilities.iter().map(|p| p.to_bits()));
+        });
+        forecasts
+    };
+    let alone = played(1);
+    for threads in [2, 3] {
+        assert!(played(threads) == alone, "{threads} threads");
+    }
 }

@@ -16,7 +16,7 @@ impl LabelTree {
         if self.known == 0 {
             return list;
         }
-        // The first class is the leftmost leaf: whoever splits a leaf goes to the right.
+        // The first class is the leftmost leaf: a class that splits a leaf goes to its right.
         let splits = self.splits();
         list.extend([splits.len() as f64, f64::from(splits.first().map_or(self.only(), |split| split.0))]);
         for (node, (left, right)) in self.nodes.iter_mut().zip(splits) {
