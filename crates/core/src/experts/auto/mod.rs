@@ -178,6 +178,31 @@ params! {
     }
 }
 
+/// What a prediction's members are, one part behind the other.
+struct Parts<Several, One> {
+    /// Of the words in order; empty for members that were dropped.
+    inputs: Several,
+    stacks: Several,
+    /// The mixture of the inputs.
+    base: One,
+}
+
+impl<'a> Parts<&'a [Prediction], &'a Prediction> {
+    fn of(members: &'a [Prediction], stacks: usize) -> Self {
+        let (base, rest) = members.split_last().expect("the base is the last");
+        let (inputs, stacks) = rest.split_at(rest.len() - stacks);
+        Self { inputs, stacks, base }
+    }
+}
+
+impl<'a> Parts<&'a mut [Prediction], &'a mut Prediction> {
+    fn of_room(members: &'a mut [Prediction], stacks: usize) -> Self {
+        let (base, rest) = members.split_last_mut().expect("the base is the last");
+        let (inputs, stacks) = rest.split_at_mut(rest.len() - stacks);
+        Self { inputs, stacks, base }
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone)]
 pub struct Auto {
@@ -311,8 +336,7 @@ impl Predictor for Auto {
         &self.problem
     }
 
-    /// Its members: those of the words in order, empty for those that were dropped; the stacks; the members'
-    /// mixture.
+    /// Its members are as `Parts` has them.
     fn prediction(&self) -> Prediction {
         let mut members = self.roster.predictions();
         members.extend(self.stacks.iter().map(Stack::prediction));
@@ -347,9 +371,7 @@ impl Auto {
             *out = self.prediction();
         }
         let Prediction { members, probabilities, .. } = out;
-        let (inputs, rest) = members.split_at_mut(self.roster.words.len());
-        let (stacks, base) = rest.split_at_mut(self.stacks.len());
-        let base = &mut base[0];
+        let Parts { inputs, stacks, base } = Parts::of_room(members, self.stacks.len());
         self.roster.predict(x, foreseen, inputs, base); // eq. (1)
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
         for (p, base) in probabilities.iter_mut().zip(&base.probabilities) {
@@ -368,8 +390,7 @@ impl Auto {
 
 impl OnlineLearner for Auto {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        let (base, rest) = at.members.split_last().expect("the base is the last");
-        let (inputs, stacks) = rest.split_at(rest.len() - self.stacks.len());
+        let Parts { inputs, stacks, base } = Parts::of(&at.members, self.stacks.len());
         self.roster.update(x, y, inputs, base);
         self.losses[0] = y.log_loss(&base.probabilities);
         for ((stack, at), loss) in self.stacks.iter_mut().zip(stacks).zip(&mut self.losses[1..]) {
