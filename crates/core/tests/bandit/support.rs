@@ -133,7 +133,8 @@ pub(crate) fn every_case(name: &str, law: impl Fn(&Case)) {
     let mut broken = Vec::new();
     for case in entries().flat_map(cases) {
         let learner = case.entry.about.name;
-        if let Some((.., why)) = EXCEPTIONS.iter().find(|(owner, what, _)| (*owner, *what) == (learner, name)) {
+        if let Some((.., why)) = EXCEPTIONS.iter().find(|(owner, what, _)| (*owner, *what) == (learner, name))
+        {
             eprintln!("exempt from '{name}': {learner}: {why}");
             continue;
         }

@@ -249,7 +249,9 @@ fn over(name: &str, cases: impl Fn(&'static Entry) -> Vec<Case>, law: impl Fn(&C
     let mut broken = Vec::new();
     for entry in full_information() {
         let learner = entry.about.name;
-        if let Some((_, _, why)) = EXCEPTIONS.iter().find(|(owner, what, _)| (*owner, *what) == (learner, name)) {
+        if let Some((_, _, why)) =
+            EXCEPTIONS.iter().find(|(owner, what, _)| (*owner, *what) == (learner, name))
+        {
             eprintln!("exempt from '{name}': {learner}: {why}");
             continue;
         }

@@ -21,10 +21,7 @@ impl Parallel for Threads {
 fn share(threads: usize, pieces: usize, next: &AtomicUsize, piece: &(dyn Fn(usize) + Sync)) {
     if threads > 1 {
         let half = threads / 2;
-        rayon::join(
-            || share(threads - half, pieces, next, piece),
-            || share(half, pieces, next, piece),
-        );
+        rayon::join(|| share(threads - half, pieces, next, piece), || share(half, pieces, next, piece));
         return;
     }
     while let at = next.fetch_add(1, Ordering::Relaxed)
