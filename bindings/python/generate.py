@@ -22,7 +22,7 @@ import noregret.river._classifiers as river
 import noregret.sklearn._classifiers as sklearn
 from noregret import Learner, bandits, learners
 from noregret._classes import Entry
-from noregret._learner import KINDS
+from noregret._kinds import KINDS
 
 HEADER = "# Written by generate.py from the registry. Do not edit.\n"
 REACH = 3.0

@@ -41,7 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(learner::table::learner_for_table, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::run_table, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::predict_table, module)?)?;
-    module.add_function(wrap_pyfunction!(learner::explain::explain_row, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::explain::explain_rows, module)?)?;
     module.add_function(wrap_pyfunction!(learner::explain::explain_table, module)?)?;
     module.add_function(wrap_pyfunction!(learner::explain::linear, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::check, module)?)?;

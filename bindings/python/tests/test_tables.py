@@ -2,6 +2,7 @@
 
 import copy
 import datetime
+import json
 import pickle
 
 import numpy as np
@@ -327,3 +328,52 @@ def test_a_bar_is_told_of_every_row(monkeypatch):
     assert Learner().run(x, y, progress=True).rates["rounds"] == 300
     assert told and sum(told) >= 300
 
+
+
+@needs_the_command_line
+def test_lists_and_dictionaries_within(tmp_path):
+    rows = [
+        {"user": {"age": 20 + t % 40, "home": ["Rome", "Oslo"][t % 2]}, "tags": ["new", "vip", "old"][: t % 4], "size": [t % 7, 0.5]}
+        for t in range(200)
+    ]
+    y = ["a" if row["user"]["age"] > 40 or "old" in row["tags"] else "b" for row in rows]
+    learner = Learner("folklore-diag")
+    run = learner.run(rows, y)
+    assert learner.roles == {
+        "user.age": "numeric", "user.home": "categorical", "tags": "categorical", "size[0]": "numeric", "size[1]": "numeric",
+        "label": "label",
+    }
+    assert "tags=vip" in learner.columns and run.error_rate < 0.3
+    # The same as the command line on the same objects, to the bit.
+    path = tmp_path / "rows.ndjson"
+    path.write_text("".join(json.dumps({**row, "label": label}) + "\n" for row, label in zip(rows, y, strict=True)))
+    noregret("run", path, "--learner", "folklore-diag", "--quiet", "--save", tmp_path / "model")
+    ours, theirs = learner.predict_proba(rows), Learner.load(tmp_path / "model").predict_proba(rows)
+    np.testing.assert_array_equal(ours, theirs)
+    one = learner.predict_proba(rows[3])
+    np.testing.assert_array_equal(one, ours[3])
+    [line] = noregret("predict", tmp_path / "model", "-", "--explain", "--format", "ndjson", stdin=json.dumps(rows[3]) + "\n")
+    explanation = learner.explain(rows[3])
+    assert list(line["contributions"]) == explanation.columns
+    told = [list(numbers.values()) for numbers in line["contributions"].values()]
+    np.testing.assert_array_equal(np.array(told), explanation.contributions)
+    frame = pandas.DataFrame(rows)
+    np.testing.assert_array_equal(learner.predict_proba(frame), ours)
+    river = pytest.importorskip("noregret.river")
+    model = river.FolkloreDiag()
+    for row, label in zip(rows, y, strict=True):
+        model.learn_one(row, label)
+    assert set(model._columns) >= {"user.age", "user.home=Rome", "tags=vip", "size[0]"}
+
+
+def test_class_weights_of_river():
+    river = pytest.importorskip("noregret.river")
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(100, 3))
+    y = (x[:, 0] + rng.normal(size=100) > 1.2).astype(int)
+    one, other = river.FolkloreDiag(class_weight={1: 3.0}), river.FolkloreDiag()
+    for row, label in zip(x.tolist(), y.tolist(), strict=True):
+        named = {str(at): value for at, value in enumerate(row)}
+        one.learn_one(named, label)
+        other.learn_one(named, label, w=3.0 if label else 1.0)
+    assert one.predict_proba_one({"0": 1.0}) == other.predict_proba_one({"0": 1.0})

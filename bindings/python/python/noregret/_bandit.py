@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _core
 from ._arrays import Floats
-from ._learner import number_of_classes
+from ._kinds import number_of_classes
 from ._run import Run
 from ._model import Model
 

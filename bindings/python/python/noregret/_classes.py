@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence  # noqa: F401, whoever e
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal  # noqa: F401
 
-from ._learner import KINDS, Entry
+from ._kinds import KINDS, Entry
 
 PROBLEM = frozenset({"classes", "features", "radius", "horizon", "seed", "mode"})
 """Facts of the problem and its feedback: every class has them where they have a meaning."""

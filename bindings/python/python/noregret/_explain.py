@@ -67,30 +67,6 @@ class Explanation:
         return _core.page("What the columns contribute", below, json.dumps(parts), "{}", True)
 
 
-def explained(found: list[tuple[list[str], Floats, Floats]], columns: list[str], labels: list[Any]) -> Explanation:
-    """The explanation of rows, from the contributions of their features."""
-    longest = sorted(columns, key=len, reverse=True)
-    whose: dict[str, str] = {}
-    totals: dict[str, Floats] = {}
-    rest = np.full(0, np.nan)
-    for names, contributions, scores in found:
-        of_row: dict[str, Floats] = {}
-        for name, values in zip(names, contributions, strict=True):
-            column = whose.get(name)
-            if column is None:
-                column = whose[name] = next((c for c in longest if name == c or name.startswith((f"{c}=", f"{c}~", f"{c}:"))), name)
-            of_row[column] = of_row.get(column, 0.0) + values
-        for column, values in of_row.items():
-            totals[column] = totals.get(column, 0.0) + (values if len(found) == 1 else np.abs(values) / len(found))
-        rest = scores - contributions.sum(axis=0) if len(found) == 1 else np.full(len(scores), np.nan)
-    for column in columns:
-        totals.setdefault(column, np.zeros(len(rest)))
-    table = np.array(list(totals.values())).reshape(len(totals), len(rest))
-    order = np.argsort(-_size(table), kind="stable")
-    names = list(totals)
-    return Explanation([names[at] for at in order], table[order], rest, labels, len(found))
-
-
 def _size(contributions: Floats) -> Floats:
     """How much columns tell classes apart: what they add to all scores alike changes nothing."""
     if contributions.shape[1] > 1:

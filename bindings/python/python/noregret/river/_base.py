@@ -10,7 +10,8 @@ import numpy as np
 from river import base
 
 from .. import _core, _tables
-from .._learner import KINDS, Learner, classifier
+from .._kinds import KINDS, classifier
+from .._learner import Learner
 
 
 class Classifier(base.MiniBatchClassifier):
@@ -52,7 +53,8 @@ class Classifier(base.MiniBatchClassifier):
         """Learns a row.
 
         Features and classes that come up for the first time are taken in as if they had always been there; features that
-        are missing count as 0 (before scaling). A text is the category `name=text`, None a missing value.
+        are missing count as 0 (before scaling). A text is the category `name=text`, None a missing value; what stands in a
+        dictionary within is called by its path, `user.age`, and of the texts in a list each is a category.
 
         Parameters
         ----------
@@ -72,6 +74,7 @@ class Classifier(base.MiniBatchClassifier):
         if self._table is not None:
             self._learn_table([x], [y], None if w == 1.0 else [w])
             return
+        x = _flat(x)
         core, label = self._prepared(y, x)
         _core.learn_mapping(core, self._columns, x, label, w)
         self._classes.setdefault(y, label)
@@ -143,7 +146,7 @@ class Classifier(base.MiniBatchClassifier):
             return dict.fromkeys(self._classes, 0.5)
         if self._table is not None:
             return self._named(_core.predict_table(self._core, _tables.table([x]).csv(), False)[0].tolist())
-        return self._named(_core.predict_mapping(self._core, self._columns, x, False))
+        return self._named(_core.predict_mapping(self._core, self._columns, _flat(x), False))
 
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
         named = dict(zip(self._classes, probabilities, strict=False))
@@ -199,6 +202,31 @@ class Classifier(base.MiniBatchClassifier):
         return None if self._core is None else Learner._wrap(self._core)
 
 
+def _flat(x: dict[Any, Any]) -> dict[Any, Any]:
+    """A row without lists and dictionaries within: their numbers and texts by path (`user.age`, `size[0]`), and of the texts in a
+    list, whose order says nothing, each a category."""
+    if not any(isinstance(value, dict | list | tuple | set | frozenset) for value in x.values()):
+        return x
+    flat: dict[Any, Any] = {}
+
+    def add(path: Any, value: Any) -> None:
+        if isinstance(value, dict):
+            for name, inside in value.items():
+                add(f"{path}.{name}", inside)
+        elif isinstance(value, list | tuple | set | frozenset):
+            for at, inside in enumerate(value):
+                if isinstance(inside, str):
+                    flat[f"{path}={inside}"] = 1.0
+                else:
+                    add(f"{path}[{at}]", inside)
+        else:
+            flat[path] = value
+
+    for name, value in x.items():
+        add(name, value)
+    return flat
+
+
 def _is_mixed(X: Any) -> bool:
     """Whether a data frame has more than plain numbers."""
     plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
@@ -208,11 +236,29 @@ def _is_mixed(X: Any) -> bool:
 class WeightedClassifier(Classifier):
     """The same for learners that take importance weights."""
 
+    def __init__(
+        self,
+        *,
+        scale: str = "auto",
+        intercept: bool = True,
+        radius: float | None = None,
+        seed: int = 0,
+        class_weight: dict[Any, float] | None = None,
+        memory: int = 8192,
+        **own: Any,
+    ) -> None:
+        super().__init__(scale=scale, intercept=intercept, radius=radius, seed=seed, memory=memory, **own)
+        self.class_weight = class_weight
+
+    def _importance(self, y: Any) -> float:
+        return 1.0 if self.class_weight is None else float(self.class_weight.get(y, 1.0))
+
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learns a row.
 
         Features and classes that come up for the first time are taken in as if they had always been there; features that
-        are missing count as 0 (before scaling). A text is the category `name=text`, None a missing value.
+        are missing count as 0 (before scaling). A text is the category `name=text`, None a missing value; what stands in a
+        dictionary within is called by its path, `user.age`, and of the texts in a list each is a category.
 
         Parameters
         ----------
@@ -228,7 +274,7 @@ class WeightedClassifier(Classifier):
         ValueError, TypeError
             For NaN, infinity and values that are neither number nor text, or a third class of a learner of two.
         """
-        self._learn_one(x, y, w)
+        self._learn_one(x, y, w * self._importance(y))
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learns the rows of a pandas DataFrame in order: the same as `learn_one` for each.
@@ -242,4 +288,6 @@ class WeightedClassifier(Classifier):
         w
             Importance weights, one for each row or one for all.
         """
+        if self.class_weight is not None:
+            w = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X)) * [self._importance(label) for label in y]
         self._learn_many(X, y, w)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._classes import camel, classifier, publish
-from .._learner import KINDS, Entry
+from .._kinds import KINDS, Entry
 from .._tried import PRACTICAL, STREAMING
 from ._base import Classifier, WeightedClassifier
 
@@ -35,6 +35,12 @@ True
 """
 
 
+_WEIGHTS = """\
+class_weight : dict
+    Importance of classes; 1 for those that are not in it.
+"""
+
+
 def made(entry: Entry, reach: float | None) -> type[Classifier]:
     """The classifier of a learner; `reach` is that of `noregret._tried`."""
     notes = []
@@ -49,7 +55,7 @@ def made(entry: Entry, reach: float | None) -> type[Classifier]:
         entry,
         WeightedClassifier if entry["weights"] else Classifier,
         __name__,
-        shared=_SHARED,
+        shared=_SHARED.replace("\nmemory", f"\n{_WEIGHTS}memory", 1) if entry["weights"] else _SHARED,
         note=" ".join(notes),
         end=_EXAMPLES.replace("NAME", camel(entry["name"])),
         reach=reach,

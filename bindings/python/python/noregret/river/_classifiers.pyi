@@ -1,7 +1,7 @@
 # Written by generate.py from the registry. Do not edit.
 """The classifiers, one for each learner of practical use that takes in new classes and features in bounded memory."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from ._base import Classifier, WeightedClassifier
 
@@ -19,7 +19,8 @@ class Aioli(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, scale: str = "auto", intercept: bool = True,
-        radius: float | None = None, seed: int = 0, memory: int = 8192,
+        radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class Auto(WeightedClassifier):
     budget: float | None
@@ -28,7 +29,7 @@ class Auto(WeightedClassifier):
     def __init__(
         self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
         scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        memory: int = 8192,
+        class_weight: dict[Any, float] | None = None, memory: int = 8192,
     ) -> None: ...
 class Folklore(WeightedClassifier):
     norm: float | None
@@ -39,7 +40,7 @@ class Folklore(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
         scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        memory: int = 8192,
+        class_weight: dict[Any, float] | None = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreDiag(WeightedClassifier):
     norm: float | None
@@ -48,7 +49,8 @@ class FolkloreDiag(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, scale: str = "auto",
-        intercept: bool = True, radius: float | None = None, seed: int = 0, memory: int = 8192,
+        intercept: bool = True, radius: float | None = None, seed: int = 0,
+        class_weight: dict[Any, float] | None = None, memory: int = 8192,
     ) -> None: ...
 class Gaf(WeightedClassifier):
     norm: float | None
@@ -60,7 +62,7 @@ class Gaf(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | None = None, smoothing: float | None = None, samples: int | None = None,
         scale: str = "auto", intercept: bool = True, radius: float | None = None, seed: int = 0,
-        memory: int = 8192,
+        class_weight: dict[Any, float] | None = None, memory: int = 8192,
     ) -> None: ...
 class GaptronHinge(Classifier):
     rate: float | None
@@ -98,7 +100,8 @@ class Ogd(WeightedClassifier):
         self, *, norm: float | None = None, rate: float | None = None,
         schedule: Literal["sqrt", "constant"] | None = None,
         ball: Literal["frobenius", "rows", "none"] | None = None, scale: str = "auto", intercept: bool = True,
-        radius: float | None = None, seed: int = 0, memory: int = 8192,
+        radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class Ons(WeightedClassifier):
     norm: float | None
@@ -108,7 +111,8 @@ class Ons(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, scale: str = "auto", intercept: bool = True,
-        radius: float | None = None, seed: int = 0, memory: int = 8192,
+        radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class OnsDiag(WeightedClassifier):
     norm: float | None
@@ -118,7 +122,8 @@ class OnsDiag(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, scale: str = "auto", intercept: bool = True,
-        radius: float | None = None, seed: int = 0, memory: int = 8192,
+        radius: float | None = None, seed: int = 0, class_weight: dict[Any, float] | None = None,
+        memory: int = 8192,
     ) -> None: ...
 class Perceptron(Classifier):
     def __init__(

@@ -14,7 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .. import _arrays, _core, _tables
 from .._arrays import Floats, Rows
-from .._learner import KINDS, Learner, classifier
+from .._kinds import KINDS, classifier
+from .._learner import Learner
 
 _SUITABLE = 1024
 """Data of at most this many columns are standardised by default: that makes every row dense."""

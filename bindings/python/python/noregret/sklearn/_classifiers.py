@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._classes import classifier, parameters, publish
-from .._learner import KINDS, Entry
+from .._kinds import KINDS, Entry
 from .._tried import PRACTICAL
 from ._base import Classifier, WeightedClassifier
 
