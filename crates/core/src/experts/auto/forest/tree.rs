@@ -389,7 +389,8 @@ impl Tree {
     pub(super) fn list(&self, out: &mut Vec<f64>) {
         let lengths = [self.nodes.len(), self.lengths.len(), self.free_pairs.len(), self.free_places.len()];
         // In two halves, which are whole numbers as reals.
-        out.extend([self.drawn >> 32, self.drawn & 0xFFFF_FFFF].map(|half| half as f64));
+        let halves = [self.seed, self.drawn].map(|word| [word >> 32, word & 0xFFFF_FFFF]);
+        out.extend(halves.into_iter().flatten().map(|half| half as f64));
         out.extend(lengths.map(|length| length as f64));
         for node in &self.nodes {
             out.extend([node.threshold, f64::from(node.own), f64::from(node.total)]);
@@ -404,6 +405,7 @@ impl Tree {
     pub(super) fn set_list(&mut self, list: &mut &[f64], features: usize) -> Option<()> {
         let mut next = || list.split_off_first().copied();
         let mut word = |limit: usize| whole(next()?, limit);
+        self.seed = (word(1 << 32)? as u64) << 32 | word(1 << 32)? as u64;
         self.drawn = (word(1 << 32)? as u64) << 32 | word(1 << 32)? as u64;
         let (nodes, places) = (word(1 << 32)?, word(self.most + 1)?);
         let (free_pairs, free_places) = (word(nodes)?, word(places)?);
