@@ -68,7 +68,7 @@ satimage 0.195 and 0.189; on vehicle 0.507 and 0.509.
 
 
 def played(on, *more):
-    out, *_ = timed([NOREGRET, "run", on.libsvm, "--json", "--quiet", *more])
+    out, *_ = timed([NOREGRET, "run", on.libsvm, "--threads", "1", "--json", "--quiet", *more])
     return json.loads(out.splitlines()[-1])
 
 

@@ -69,10 +69,10 @@ def noregret(stream, setting):
         features, labels = stream.rows
         facts = f"--format libsvm --set features={features.shape[1]} --set classes={stream.classes}"
         with open(stream.libsvm) as rows:
-            command = [NOREGRET, "run", "-", "--json", "--quiet", *facts.split(), *setting[2:].split()]
+            command = [NOREGRET, "run", "-", "--threads", "1", "--json", "--quiet", *facts.split(), *setting[2:].split()]
             out, wall, cpu = timed(command, stdin=rows)
     else:
-        out, wall, cpu = timed([NOREGRET, "run", stream.libsvm, "--json", "--quiet", *setting.split()])
+        out, wall, cpu = timed([NOREGRET, "run", stream.libsvm, "--threads", "1", "--json", "--quiet", *setting.split()])
     summary = json.loads(out.splitlines()[-1])
     summary = summary.get("summary", summary)
     return Outcome(summary.get("log_loss"), summary["error_rate"], wall, cpu, summary["rounds"])

@@ -51,7 +51,7 @@ def process(command):
 
 
 def ours(name, settings):
-    out, seconds, memory = process([program(), "run", FOLDER / f"{name}.svm", "--json", "--quiet", *settings.split()])
+    out, seconds, memory = process([program(), "run", FOLDER / f"{name}.svm", "--threads", "1", "--json", "--quiet", *settings.split()])
     summary = json.loads(out.splitlines()[-1])
     return Run(summary["rounds"], summary.get("log_loss"), summary["error_rate"], seconds, memory)
 

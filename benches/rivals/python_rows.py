@@ -111,7 +111,7 @@ def whole_arrays(name, count):
         return clock(lambda: learner.run(x, y))
 
     def theirs():
-        words = [NOREGRET, "run", path, "--learner", name, "--scale", "standard", "--json", "--quiet"]
+        words = [NOREGRET, "run", path, "--learner", name, "--scale", "standard", "--threads", "1", "--json", "--quiet"]
         out, _, cpu = timed(words)
         return json.loads(out.splitlines()[-1])["seconds"], cpu
 

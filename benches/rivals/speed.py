@@ -43,7 +43,7 @@ def command(*words):
     """A noregret run: the whole process, text included."""
 
     def run():
-        _, wall, cpu = timed([NOREGRET, "run", *words, "--json", "--quiet"])
+        _, wall, cpu = timed([NOREGRET, "run", *words, "--threads", "1", "--json", "--quiet"])
         return wall, cpu
 
     return run
