@@ -50,14 +50,14 @@ impl Workers {
         Self(Some(Arc::new(parallel)))
     }
 
-    /// Calls `work` with every one of `items`; with the default in order and in this thread. Takes no memory of
-    /// its own.
+    /// Calls `work` with every one of `items`; with the default in order and in this thread. Takes no memory
+    /// of its own.
     pub fn each<T: Send>(&self, items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
         self.each_by_cost(items.map(|item| (0.0, item)), work);
     }
 
-    /// The same for items behind their costs, of any unit: with threads, the most expensive first, so that all
-    /// threads end at nearly the same time.
+    /// The same for items behind their costs, of any unit: with threads, the most expensive first, so that
+    /// all threads end at nearly the same time.
     pub fn each_by_cost<T: Send>(&self, items: impl Iterator<Item = (f64, T)>, work: impl Fn(T) + Sync) {
         let Some(parallel) = &self.0 else { return items.for_each(|(_, item)| work(item)) };
         let mut items = items.fuse();

@@ -1,5 +1,5 @@
-//! The service without a network, for tests that try any bytes: a request goes through the very routes, bodies
-//! and models that serve others.
+//! The service without a network, for tests that try any bytes: a request goes through the very routes,
+//! bodies and models that serve others.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -159,8 +159,8 @@ impl<T: Number> Cells<T> {
     pub fn grow(&mut self, width: usize, features: usize, mut copy: impl FnMut(&[T], &mut [T])) {
         let hashed = self.features > self.most;
         let mut grown = Self::new(width, features, self.most);
-        // Where hashes take over, a feature that is there moves to the place of its hash, and the first one there
-        // stays.
+        // Where hashes take over, a feature that is there moves to the place of its hash, and the first one
+        // there stays.
         for (slot, place) in self.places() {
             let slot = if hashed { slot } else { grown.slot(slot) };
             if grown.place(slot) == NONE {

@@ -1,6 +1,6 @@
-//! How much every feature matters: by how much what the learner expects of the label that was played changes, on
-//! average over logged decisions, where the feature is left out of the row. This asks nothing of the learner
-//! but forecasts, so it holds for hashed products as for columns.
+//! How much every feature matters: by how much what the learner expects of the label that was played changes,
+//! on average over logged decisions, where the feature is left out of the row. This asks nothing of the
+//! learner but forecasts, so it holds for hashed products as for columns.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;

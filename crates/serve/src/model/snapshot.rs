@@ -35,8 +35,8 @@ struct Kept<W, A> {
     standing: Standing,
 }
 
-/// A model as it stood at one moment, in memory: what takes long, writing it down, can be done elsewhere while
-/// the model goes on. What waits is shared with it, not copied.
+/// A model as it stood at one moment, in memory: what takes long, writing it down, can be done elsewhere
+/// while the model goes on. What waits is shared with it, not copied.
 pub(crate) struct Still {
     saved: Saved,
     kept: Kept<Arc<Waits>, Arc<Asked>>,

@@ -1,5 +1,5 @@
-//! Offline evaluations: what the loop earned, and what its baseline, its best guess, chance and other learners
-//! would have.
+//! Offline evaluations: what the loop earned, and what its baseline, its best guess, chance and other
+//! learners would have.
 
 use std::sync::Arc;
 

@@ -17,7 +17,8 @@ impl Parallel for Threads {
     }
 }
 
-/// On each of `threads` threads, calls `piece` with the numbers below `pieces` that no thread has taken, in order.
+/// On each of `threads` threads, calls `piece` with the numbers below `pieces` that no thread has taken, in
+/// order.
 fn share(threads: usize, pieces: usize, next: &AtomicUsize, piece: &(dyn Fn(usize) + Sync)) {
     if threads > 1 {
         let half = threads / 2;

@@ -104,7 +104,8 @@ impl Ahead {
         }
     }
 
-    /// Shows members that have learnt their portion of rows the next one, times `scale`; `workers` share them.
+    /// Shows members that have learnt their portion of rows the next one, times `scale`; `workers` share
+    /// them.
     pub(super) fn hand_on(
         &mut self,
         members: &mut [Option<Box<dyn Member>>],

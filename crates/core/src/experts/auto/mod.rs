@@ -68,8 +68,8 @@
 //! * Heads of a family linearise at their own scores, but take their curvature at the family's mixture, which
 //!   is why they can share a matrix; `family.rs` has the formulas. (3) is about heads as they are; they have
 //!   no theorem of their own.
-//! * Trees and the forest count a row once, whatever its importance weight, and a soft label as a class drawn from it. They
-//!   cannot grow, and begin anew where classes or features appear.
+//! * Trees and the forest count a row once, whatever its importance weight, and a soft label as a class drawn
+//!   from it. They cannot grow, and begin anew where classes or features appear.
 //! * An importance weight multiplies a round's losses; (3) holds for weights up to 1.
 //!
 //! ## Cost
@@ -168,10 +168,11 @@ params! {
         member_memory: u64 = "1024",
         /// Which members are active, as in `labels+shared@0.1+products@0.001`; a minus stands before those
         /// that were dropped. `labels` and `pairs` count labels, alone and after the label before; `trees`
-        /// are boosted, those of the `forest` follow a stream that changes; `full`, `shared`, `products` and `waves` are linear learners with one matrix: of
-        /// classes and features, of features for all classes, of features and their products, and of features
-        /// and waves of them; `diagonals` are linear learners without a matrix, for many features. The number
-        /// behind `@` is the regularization, and for `diagonals` how many they are.
+        /// are boosted, those of the `forest` follow a stream that changes; `full`, `shared`, `products` and
+        /// `waves` are linear learners with one matrix: of classes and features, of features for all classes,
+        /// of features and their products, and of features and waves of them; `diagonals` are linear learners
+        /// without a matrix, for many features. The number behind `@` is the regularization, and for
+        /// `diagonals` how many they are.
         members: Lineup = "what the budget allows",
         /// What is revealed of a round: `full` for the label, `bandit` for what the played label earned.
         mode: Mode = "full",
