@@ -343,7 +343,7 @@ def test_lists_and_dictionaries_within(tmp_path):
         "user.age": "numeric", "user.home": "categorical", "tags": "categorical", "size[0]": "numeric", "size[1]": "numeric",
         "label": "label",
     }
-    assert "tags=vip" in learner.columns and run.error_rate < 0.3
+    assert "tags=vip" in learner.columns and run.rates["error_rate"] < 0.3
     # The same as the command line on the same objects, to the bit.
     path = tmp_path / "rows.ndjson"
     path.write_text("".join(json.dumps({**row, "label": label}) + "\n" for row, label in zip(rows, y, strict=True)))
