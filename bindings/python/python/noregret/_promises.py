@@ -50,7 +50,7 @@ class Promising(Model[_core.Learner]):
         """
         if self._real:
             raise ValueError("a real-valued target has no trivial bound")
-        return self.rounds * (float(np.log(self.classes)) if self.forecast == "probabilities" else 1.0)
+        return self.rounds * (float(np.log(self.classes)) if self._core.forecast == "probabilities" else 1.0)
 
     # Merging, and files
 
