@@ -1,6 +1,7 @@
 """noregret and its rivals on the same rows: `python3 benches/rivals/rivals.py TABLE [--data FOLDER]`.
 
     quality   progressive log-loss and error, the best of each rival's grid, chosen after the fact
+    ours      of the same page: the column of `auto` alone, anew
     forests   of the same page: River's forests as far as they end within an hour, beside `auto`
     pipes     of the same page: `auto` through a pipe, without a first pass
     unseen    of the same page: streams that `auto` was not designed on
@@ -50,7 +51,7 @@ def main():
         os.execve(python, [python, __file__, *sys.argv[1:]], clean)
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = ["quality", "forests", "pipes", "unseen", "auto", "bandit", "many", "speed"]
+    names = ["quality", "ours", "forests", "pipes", "unseen", "auto", "bandit", "many", "speed"]
     parser.add_argument("table", choices=names)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of the real data sets")
     parser.add_argument("--streams", help="only these streams, by name, with commas")
@@ -65,7 +66,7 @@ def main():
     import sections
     import tables
 
-    home = {"auto": auto_page, "many": many, "forests": sections, "pipes": sections, "unseen": sections}
+    home = {"auto": auto_page, "many": many, "ours": sections, "forests": sections, "pipes": sections, "unseen": sections}
     getattr(home.get(options.table, tables), options.table)(options)
 
 

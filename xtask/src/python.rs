@@ -35,7 +35,8 @@ pub(crate) fn test() -> Result<(), String> {
     run(Command::new(&python).args(install).arg(wheel))?;
     let binary =
         absolute(&Path::new("target/debug").join(format!("noregret{}", std::env::consts::EXE_SUFFIX)))?;
-    let tests = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider"];
+    // A file stays with one process: some share a cluster, a service or a large table.
+    let tests = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "-n", "auto", "--dist", "loadfile"];
     run(Command::new(&python).args(tests).current_dir(PACKAGE).env("NOREGRET_BINARY", binary))?;
     let cache = ["--cache-dir", "../../target/python/mypy"];
     run(Command::new(&python).args(["-m", "mypy"]).args(cache).arg("python/noregret").current_dir(PACKAGE))?;

@@ -8,6 +8,7 @@ import threading
 import time
 
 import numpy as np
+import psutil
 import pytest
 from conftest import needs_the_command_line, noregret, stream
 
@@ -129,9 +130,11 @@ def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
         names = bandit.labels
         for at, (row, label) in enumerate(zip(x, y, strict=True)):
             if at == 30:
-                # The replica's process is gone; Serve starts another one.
-                actor = next(one for one in ray.util.list_named_actors(all_namespaces=True) if "Decider" in one["name"])
-                ray.kill(ray.get_actor(actor["name"], namespace=actor["namespace"]), no_restart=False)
+                # The replica's process is gone, and with it every request that it could still answer; Serve starts
+                # another one.
+                [replica] = [one for one in psutil.process_iter(["name"]) if "ServeReplica" in one.info["name"]]
+                replica.kill()
+                replica.wait(timeout=60)
             said = answer(lambda row=row: handle.decide.remote(row.tolist()).result())
             mine = bandit.decide(row)
             played = mine.label if isinstance(mine.label, str) else names[mine.label]
