@@ -9,7 +9,7 @@ project = "noregret"
 author = "The noregret authors"
 copyright = "The noregret authors, MIT or Apache-2.0"  # noqa: A001
 
-extensions = ["myst_parser", "sphinx_copybutton", "mathml"]
+extensions = ["myst_parser", "sphinx_copybutton", "mathml", "pictures"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown"}

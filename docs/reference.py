@@ -1,12 +1,18 @@
-"""Writes docs/reference/: the command line's help, and every learner with its parameters, from the program itself."""
+"""Writes what the site shows of other places: docs/reference/, which is the command line's help and every learner with its
+parameters, from the program itself, and the Python package, from its source; docs/results/, which is the repository's results/.
+"""
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from python_reference import page
+
 HERE = Path(__file__).parent / "reference"
+RESULTS = HERE.parent.parent / "results"
 
 
 def said(binary: str, *words: str) -> str:
@@ -30,6 +36,8 @@ def main() -> None:
     for learner in lines:
         text += ["", f"## {learner['name']}", "", "```text", said(binary, "list", learner["name"]), "```"]
     (HERE / "learners.md").write_text("\n".join(text) + "\n")
+    (HERE / "python.md").write_text(page())
+    shutil.copytree(RESULTS, HERE.parent / "results", dirs_exist_ok=True)
 
 
 if __name__ == "__main__":
