@@ -90,6 +90,42 @@ def test_order_and_repetition_decide_nothing(kind):
         np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
 
 
+@each
+def test_weights_of_classes(kind):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    if "sample_weight" not in inspect.signature(kind.fit).parameters:
+        assert "class_weight" not in kind().get_params()
+        with pytest.raises(TypeError, match=f"there is no class_weight, since {kind._learner_name} takes no weights"):
+            kind(class_weight={0: 2.0})
+        return
+    # By fit the total stays what it was, whatever the unit of the weights; by partial_fit they are as given.
+    weights = np.where(y == 1, 5.0, 1.0)
+    weighted = kind(class_weight={1: 5.0}).fit(X, y).decision_function(X)
+    for unit in (1.0, 1000.0):
+        ours = kind(class_weight={0: unit, 1: 5 * unit}).fit(X, y).decision_function(X)
+        np.testing.assert_allclose(ours, weighted, rtol=1e-9, atol=1e-9)
+    by_hand = kind().fit(X, y, sample_weight=weights / weights.mean()).decision_function(X)
+    np.testing.assert_allclose(by_hand, weighted, rtol=1e-9, atol=1e-9)
+    online = kind(class_weight={1: 5.0}).partial_fit(X, y, classes=[0, 1]).decision_function(X)
+    by_hand = kind().partial_fit(X, y, classes=[0, 1], sample_weight=weights).decision_function(X)
+    np.testing.assert_array_equal(online, by_hand)
+    with pytest.raises(ValueError, match='"balanced" needs all rows'):
+        kind(class_weight="balanced").partial_fit(X, y, classes=[0, 1])
+
+
+def test_a_rare_class_is_found_where_classes_are_balanced():
+    rng = np.random.default_rng(3)
+    y = (rng.random(2000) < 0.03).astype(int)
+    X = rng.normal(size=(2000, 2)) + 1.5 * y[:, None]
+    found = [(face.FolkloreClassifier(class_weight=w).fit(X, y).predict(X)[y == 1] == 1).mean() for w in (None, "balanced")]
+    assert found[0] < 0.5 < 0.75 < found[1]
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "site": np.where(X[:, 0] > 0, "here", "there")})
+    found = [(face.FolkloreClassifier(class_weight=w).fit(frame, y).predict(frame)[y == 1] == 1).mean() for w in (None, "balanced")]
+    assert found[0] < 0.5 < 0.75 < found[1]
+
+
 def test_boosting_has_probabilities_if_it_plays_so():
     X, y = load_iris(return_X_y=True)
     assert not hasattr(face.AdaboostOlmClassifier(), "predict_proba")

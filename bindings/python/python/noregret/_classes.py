@@ -101,6 +101,8 @@ def _made(name: str, base: type[Any], module: str, entry: Entry, members: dict[s
     fixed = {"name": entry["name"]} if "name" in signature(base).parameters else {}
 
     def __init__(self: Any, **given: Any) -> None:
+        if "class_weight" in given and "class_weight" not in ours.parameters:
+            raise TypeError(f"{name}.__init__(): there is no class_weight, since {entry['name']} takes no weights")
         try:
             ours.bind(self, **given)
         except TypeError as wrong:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -157,12 +158,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"passes = {self.passes}: must be a whole number of at least 1")
         self._table: Learner | None = None
         if _is_mixed(X):
-            return self._learn_table(X, y, None, sample_weight, int(self.passes))
+            return self._learn_table(X, y, None, sample_weight, int(self.passes), whole=True)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, targets = np.unique(y, return_inverse=True)
         self._check_classes(y)
-        weights = self._check_weights(sample_weight, X)
+        weights = self._weights_of(y, self._check_weights(sample_weight, X), whole=True)
         if merge and weights is None:
             weights = np.ones(len(targets))
         X, targets, weights = _merged(X, targets.astype(np.int64), weights)
@@ -188,7 +189,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         learner: _core.Learner | None = getattr(self, "_core", None)
         if getattr(self, "_table", None) is not None or (learner is None and _is_mixed(X)):
-            return self._learn_table(X, y, classes, sample_weight, 1)
+            return self._learn_table(X, y, classes, sample_weight, 1, whole=False)
         if learner is None or not self._plain(X):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=learner is None
@@ -203,6 +204,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"classes = {classes!r}: must be those of the first call, {self.classes_!r}")
         targets = self._targets(y)
         weights = None if sample_weight is None else self._check_weights(sample_weight, X)
+        weights = self._weights_of(y, weights, whole=False)
         rows = _arrays.rows(X)
         if learner is None:
             scale = self._scale(rows)
@@ -212,8 +214,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._core = learner
         return self
 
-    def _learn_table(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Any:
-        """Learns the rows of a table in order, as the command line does."""
+    def _learn_table(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int, whole: bool
+    ) -> Any:
+        """Learns the rows of a table in order, as the command line does; `whole` says that these are all rows."""
         if getattr(self, "_table", None) is None:
             y = column_or_1d(y, warn=True)
             check_classification_targets(y)
@@ -236,8 +240,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             made._asked["reach"] = self._reach
             self._table = made
         table: Any = self._table
+        weights = self._weights_of(y, sample_weight, whole)
         for _ in range(passes):
-            table.update(X, y, sample_weight)
+            table.update(X, y, weights)
         self._core = table._core
         names = {str(label): at for at, label in enumerate(self._core.labels)}
         spelt = _core.spelling([str(label) for label in self.classes_])
@@ -345,6 +350,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         checked = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return np.ascontiguousarray(checked)
 
+    def _weights_of(self, y: Any, weights: Any, whole: bool) -> Any:
+        """The weights of rows, those of their classes included; `whole` says that these are all rows there will be."""
+        return weights
+
     def _targets(self, y: Any) -> Any:
         at = np.searchsorted(self.classes_, y)
         at[at == len(self.classes_)] = 0
@@ -393,6 +402,54 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 class WeightedClassifier(Classifier):
     """The same for learners that take importance weights."""
+
+    def __init__(
+        self,
+        *,
+        passes: int = 1,
+        scale: str = "auto",
+        fit_intercept: bool = True,
+        radius: float | None = None,
+        class_weight: Any = None,
+        random_state: Any = 0,
+        text: Any = None,
+        categorical: Any = None,
+        numeric: Any = None,
+        time: Any = None,
+        drop: Any = None,
+        memory: int = 8192,
+        **own: Any,
+    ) -> None:
+        super().__init__(
+            passes=passes,
+            scale=scale,
+            fit_intercept=fit_intercept,
+            radius=radius,
+            random_state=random_state,
+            text=text,
+            categorical=categorical,
+            numeric=numeric,
+            time=time,
+            drop=drop,
+            memory=memory,
+            **own,
+        )
+        self.class_weight = class_weight
+
+    def _weights_of(self, y: Any, weights: Any, whole: bool) -> Any:
+        if self.class_weight is None:
+            return weights
+        if not whole and self.class_weight == "balanced":
+            raise ValueError(
+                'class_weight = "balanced" needs all rows, and partial_fit sees some: give a dictionary of weights by class'
+            )
+        y = np.asarray(y)
+        given = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        weighted = given * by_class[self._targets(y)]
+        total = weighted.sum()
+        # The steps of theorems are made for rows of about equal weight: only the proportion of the classes changes.
+        return weighted * (given.sum() / total) if whole and total > 0 else weighted
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learns from all rows: online-to-batch.

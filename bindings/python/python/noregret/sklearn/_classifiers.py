@@ -27,6 +27,13 @@ memory : int, default=8192
     Most memory that the learner's state may take, in MiB.
 """
 
+_WEIGHTS = """\
+class_weight : dict or "balanced", default=None
+    Weights of the classes, 1 for those that are not in it; "balanced" weighs each by the inverse of how often it comes. They
+    multiply `sample_weight`. In `fit` only their proportions count: the weights of all rows add up to what they did before.
+    `partial_fit` takes a dictionary as it stands.
+"""
+
 _ATTRIBUTES = """\
 Attributes
 ----------
@@ -50,6 +57,8 @@ def made(entry: Entry, reach: float | None) -> type[Classifier]:
         "A table with texts, categories, times or missing values is read as `noregret run` reads the same CSV file, and its rows "
         "are learnt in the order in which they come."
     )
+    if not entry["weights"]:
+        notes.append("It takes no weights: there is neither `sample_weight` nor `class_weight`.")
     if entry["forecast"] != "probabilities":
         ways = _probable(entry)
         notes.append(f"It forecasts labels, not probabilities: there is no `predict_proba`{ways and f' except with {ways}'}.")
@@ -58,7 +67,7 @@ def made(entry: Entry, reach: float | None) -> type[Classifier]:
         WeightedClassifier if entry["weights"] else Classifier,
         __name__,
         "Classifier",
-        shared=_SHARED,
+        shared=_SHARED.replace("\nrandom_state", f"\n{_WEIGHTS}random_state", 1) if entry["weights"] else _SHARED,
         note=" ".join(notes),
         end=_ATTRIBUTES,
         reach=reach,

@@ -34,8 +34,9 @@ class AioliClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class AutoClassifier(WeightedClassifier):
     budget: float | None
@@ -44,8 +45,8 @@ class AutoClassifier(WeightedClassifier):
     def __init__(
         self, *, budget: float | None = None, member_memory: int | None = None, members: str | None = None,
         passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreClassifier(WeightedClassifier):
     norm: float | None
@@ -56,8 +57,8 @@ class FolkloreClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, linear_term: bool | None = None,
         passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FolkloreDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -66,16 +67,17 @@ class FolkloreDiagClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
-        text: Any = None, categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None,
-        memory: int = 8192,
+        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
+        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class FtrlClassifier(WeightedClassifier):
     regularization: float | None
     def __init__(
         self, *, regularization: float | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GafClassifier(WeightedClassifier):
     norm: float | None
@@ -87,8 +89,8 @@ class GafClassifier(WeightedClassifier):
         self, *, norm: float | None = None, regularization: float | None = None,
         curvature: float | None = None, smoothing: float | None = None, samples: int | None = None,
         passes: int = 1, scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
-        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
-        time: Any = None, drop: Any = None, memory: int = 8192,
+        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class GaptronHingeClassifier(Classifier):
     rate: float | None
@@ -136,18 +138,18 @@ class KernelAioliClassifier(WeightedClassifier):
         regularization: float | None = None,
         curvature: float | Literal["safe", "tight", "paper"] | None = None,
         improper_weight: float | None = None, max_rounds: int | None = None, passes: int = 1,
-        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0,
-        text: Any = None, categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None,
-        memory: int = 8192,
+        scale: str = "auto", fit_intercept: bool = True, radius: float | None = None,
+        class_weight: Any = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
+        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class LabelTreeClassifier(WeightedClassifier):
     node: str | None
     balance: float | None
     def __init__(
         self, *, node: str | None = None, balance: float | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
-        **nested: Any,
+        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192, **nested: Any,
     ) -> None: ...
 class OgdClassifier(WeightedClassifier):
     norm: float | None
@@ -158,8 +160,9 @@ class OgdClassifier(WeightedClassifier):
         self, *, norm: float | None = None, rate: float | None = None,
         schedule: Literal["sqrt", "constant"] | None = None,
         ball: Literal["frobenius", "rows", "none"] | None = None, passes: int = 1, scale: str = "auto",
-        fit_intercept: bool = True, radius: float | None = None, random_state: Any = 0, text: Any = None,
-        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        fit_intercept: bool = True, radius: float | None = None, class_weight: Any = None,
+        random_state: Any = 0, text: Any = None, categorical: Any = None, numeric: Any = None,
+        time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsClassifier(WeightedClassifier):
     norm: float | None
@@ -169,8 +172,8 @@ class OnsClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class OnsDiagClassifier(WeightedClassifier):
     norm: float | None
@@ -180,8 +183,8 @@ class OnsDiagClassifier(WeightedClassifier):
     def __init__(
         self, *, norm: float | None = None, rate: float | None = None, regularization: float | None = None,
         projection: bool | None = None, passes: int = 1, scale: str = "auto", fit_intercept: bool = True,
-        radius: float | None = None, random_state: Any = 0, text: Any = None, categorical: Any = None,
-        numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
+        radius: float | None = None, class_weight: Any = None, random_state: Any = 0, text: Any = None,
+        categorical: Any = None, numeric: Any = None, time: Any = None, drop: Any = None, memory: int = 8192,
     ) -> None: ...
 class PerceptronClassifier(Classifier):
     def __init__(
