@@ -23,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
 /// Where they are kept.
-const KIND: &str = "evaluations";
+pub(super) const KIND: &str = "evaluations";
 /// Each learns from the whole log.
 const MOST_CUSTOM: usize = 20;
 
@@ -156,28 +156,4 @@ fn result(name: &str, arguments: &str, source: &str, estimate: &Value) -> Value 
         "name": name, "arguments": arguments, "policySource": source, "slotId": "",
         "summary": [total], "totalSummary": total,
     })
-}
-
-/// GET evaluations/{id}.
-pub(super) async fn show(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    let handle = names.open(&app, &headers, Right::Read).await?;
-    Ok(answered(StatusCode::OK, &kept::read(&handle, KIND, &names.id).await?))
-}
-
-/// DELETE evaluations/{id}.
-pub(super) async fn delete(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    kept::remove(&handle, KIND, &names.id);
-    Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-/// GET evaluations.
-pub(super) async fn list(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    uri: axum::http::Uri,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Read).await?;
-    Ok(kept::paged(kept::all(&handle, KIND).await?, &uri))
 }

@@ -14,7 +14,7 @@ use super::answers::Answered;
 use super::kept;
 use super::time::{moment, moment_of};
 use crate::api::models::aside;
-use crate::app::{App, json as answered};
+use crate::app::App;
 use crate::model::handle::now;
 use crate::model::importance::last_decisions;
 use crate::model::spec::shown;
@@ -22,7 +22,7 @@ use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
 /// Where they are kept.
-const KIND: &str = "importances";
+pub(super) const KIND: &str = "importances";
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -67,28 +67,4 @@ pub(super) async fn create(
     });
     kept::write(&handle, KIND, &names.id, &report).await?;
     Ok(StatusCode::OK.into_response())
-}
-
-/// GET featureImportances/{id}.
-pub(super) async fn show(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    let handle = names.open(&app, &headers, Right::Read).await?;
-    Ok(answered(StatusCode::OK, &kept::read(&handle, KIND, &names.id).await?))
-}
-
-/// DELETE featureImportances/{id}.
-pub(super) async fn delete(State(app): State<Arc<App>>, names: Names, headers: HeaderMap) -> Answered {
-    let handle = names.open(&app, &headers, Right::Write).await?;
-    kept::remove(&handle, KIND, &names.id);
-    Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-/// GET featureImportances.
-pub(super) async fn list(
-    State(app): State<Arc<App>>,
-    names: Names,
-    headers: HeaderMap,
-    uri: axum::http::Uri,
-) -> Answered {
-    let handle = names.open(&app, &headers, Right::Read).await?;
-    Ok(kept::paged(kept::all(&handle, KIND).await?, &uri))
 }

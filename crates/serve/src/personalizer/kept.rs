@@ -4,17 +4,56 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::http::StatusCode;
-use axum::response::Response;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodRouter, get};
 use noregret_stream::Replacement;
 use serde_json::{Value, json};
 
+use super::Names;
+use super::answers::Answered;
 use crate::api::models::aside;
-use crate::app::json as answered;
+use crate::app::{App, json as answered};
 use crate::model::handle::Handle;
 use crate::model::spec::shown;
 use crate::refusal::Refusal;
+use crate::safety::keys::Right;
 use crate::safety::names::check;
+
+/// One report of this kind: GET and DELETE.
+pub(super) fn one(kind: &'static str) -> MethodRouter<Arc<App>> {
+    let shown = move |State(app): State<Arc<App>>, names: Names, headers: HeaderMap| async move {
+        show(kind, &app, &names, &headers).await
+    };
+    let deleted = move |State(app): State<Arc<App>>, names: Names, headers: HeaderMap| async move {
+        delete(kind, &app, &names, &headers).await
+    };
+    get(shown).delete(deleted)
+}
+
+/// All reports of this kind: GET.
+pub(super) fn list(kind: &'static str) -> MethodRouter<Arc<App>> {
+    get(move |State(app): State<Arc<App>>, names: Names, headers: HeaderMap, uri: Uri| async move {
+        list_of(kind, &app, &names, &headers, &uri).await
+    })
+}
+
+async fn show(kind: &str, app: &Arc<App>, names: &Names, headers: &HeaderMap) -> Answered {
+    let handle = names.open(app, headers, Right::Read).await?;
+    Ok(answered(StatusCode::OK, &read(&handle, kind, &names.id).await?))
+}
+
+async fn delete(kind: &str, app: &Arc<App>, names: &Names, headers: &HeaderMap) -> Answered {
+    let handle = names.open(app, headers, Right::Write).await?;
+    remove(&handle, kind, &names.id);
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+async fn list_of(kind: &str, app: &Arc<App>, names: &Names, headers: &HeaderMap, uri: &Uri) -> Answered {
+    let handle = names.open(app, headers, Right::Read).await?;
+    Ok(paged(all(&handle, kind).await?, uri))
+}
 
 fn path(handle: &Handle, kind: &str, id: &str) -> PathBuf {
     handle.folder.join(kind).join(format!("{id}.json"))
@@ -52,7 +91,7 @@ pub(super) async fn write(
 ///
 /// # Errors
 /// 404 if there is none.
-pub(super) async fn read(handle: &Handle, kind: &'static str, id: &str) -> Result<Value, Refusal> {
+async fn read(handle: &Handle, kind: &str, id: &str) -> Result<Value, Refusal> {
     let unknown = Refusal::unknown(format!("there is nothing called {} among the {kind}", shown(id)));
     if check(id).is_err() {
         return Err(unknown);
@@ -63,14 +102,14 @@ pub(super) async fn read(handle: &Handle, kind: &'static str, id: &str) -> Resul
 }
 
 /// Removes a report, if it is there.
-pub(super) fn remove(handle: &Handle, kind: &str, id: &str) {
+fn remove(handle: &Handle, kind: &str, id: &str) {
     if check(id).is_ok() {
         let _ = std::fs::remove_file(path(handle, kind, id));
     }
 }
 
 /// All reports, the oldest first.
-pub(super) async fn all(handle: &Handle, kind: &str) -> Result<Vec<Value>, Refusal> {
+async fn all(handle: &Handle, kind: &str) -> Result<Vec<Value>, Refusal> {
     let folder = handle.folder.join(kind);
     aside(move || {
         let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(Vec::new()) };
@@ -85,7 +124,7 @@ pub(super) async fn all(handle: &Handle, kind: &str) -> Result<Vec<Value>, Refus
 }
 
 /// A list in older versions of the protocol, a page of one in the newest.
-pub(super) fn paged(all: Vec<Value>, uri: &axum::http::Uri) -> Response {
+fn paged(all: Vec<Value>, uri: &Uri) -> Response {
     let newest = uri.query().is_some_and(|query| query.contains("api-version="));
     let answer = if newest { json!({"value": all}) } else { Value::Array(all) };
     answered(StatusCode::OK, &answer)

@@ -55,16 +55,10 @@ fn one() -> Router<Arc<App>> {
             get(settings::policy).put(settings::set_policy).delete(settings::policy),
         )
         .route("/configurations/applyFromEvaluation", post(settings::apply))
-        .route("/evaluations", get(evaluations::list).post(evaluations::create_any))
-        .route(
-            "/evaluations/{id}",
-            get(evaluations::show).put(evaluations::create).delete(evaluations::delete),
-        )
-        .route("/featureImportances", get(importances::list))
-        .route(
-            "/featureImportances/{id}",
-            get(importances::show).put(importances::create).delete(importances::delete),
-        )
+        .route("/evaluations", kept::list(evaluations::KIND).post(evaluations::create_any))
+        .route("/evaluations/{id}", kept::one(evaluations::KIND).put(evaluations::create))
+        .route("/featureImportances", kept::list(importances::KIND))
+        .route("/featureImportances/{id}", kept::one(importances::KIND).put(importances::create))
         .route("/logs", axum::routing::delete(settings::delete_logs))
         .route("/logs/properties", get(settings::log_properties))
         .route("/logs/interactions", post(settings::raw_logs))
