@@ -157,6 +157,7 @@ pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     if let Ok(value) = serde_json::from_slice(bytes) {
         return Ok(value);
     }
+    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value: T = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
@@ -166,8 +167,11 @@ pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
         if error.is_data() {
             let field = if path == "." { "body" } else { &path };
             Refusal::invalid(field, what)
+        } else if is_json {
+            Refusal::invalid(&path, format!("{path} has a value of another kind than it needs"))
         } else {
-            Refusal::malformed(format!("the body is no JSON: {what} at column {}", error.column()))
+            let what = format!("the body cannot be read as JSON: {what} at column {}", error.column());
+            Refusal::malformed(what)
         }
     })?;
     json.end().map_err(|_| Refusal::malformed("something stands behind the JSON of the body"))?;

@@ -130,6 +130,12 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
 
 /// The models in a folder, for whoever asks.
 fn open(dir: &std::path::Path, limits: &Limits, keys: Keys) -> Result<App, String> {
+    // Backups that were being made when the process died.
+    for entry in std::fs::read_dir(dir.join("backups")).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
     Ok(App {
         hub: Hub::open(dir, limits)?,
         keys,

@@ -8,7 +8,7 @@ use utoipa::openapi::schema::{ArrayBuilder, Object, OneOfBuilder, Schema, Schema
 use crate::model::engine::{Chosen, Forecasted};
 use crate::model::event::{Decide, Event, Offered};
 use crate::model::flat::Flat;
-use crate::model::spec::shown;
+use crate::model::spec::shown_value;
 use crate::refusal::Refusal;
 
 fn of(kind: Type) -> Object {
@@ -279,7 +279,7 @@ fn read(x: Value) -> Result<Flat, Refusal> {
 /// Labels on offer in any of their forms.
 fn offered(labels: Value) -> Result<Vec<Offered>, Refusal> {
     let wrong = |at: String, found: &Value| {
-        let what = format!("{at} is {}; a label was needed", shown(&found.to_string()));
+        let what = format!("{at} is {}; a label was needed", shown_value(found));
         Refusal::invalid(&at, what)
     };
     match labels {

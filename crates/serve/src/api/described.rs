@@ -32,10 +32,10 @@ pub(crate) enum Refused {}
 impl IntoResponses for Refused {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-        let refused = ResponseBuilder::new()
-            .description("Refused")
-            .content("application/problem+json", problem)
-            .build();
-        BTreeMap::from([("4XX".to_owned(), refused.into())])
+        let of = |status: &str, what: &str| {
+            let response = ResponseBuilder::new().description(what);
+            (status.to_owned(), response.content("application/problem+json", problem.clone()).build().into())
+        };
+        BTreeMap::from([of("4XX", "Refused"), of("5XX", "Not now: the sentence says why")])
     }
 }

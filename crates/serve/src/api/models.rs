@@ -18,7 +18,6 @@ use tokio::sync::mpsc;
 
 use super::bodies::{BackupBody, CopyBody, EvaluateBody, PromoteBody, RollbackBody};
 use super::described::{OfModel, Refused};
-use super::problem::Problem;
 use super::streams::streamed;
 use crate::app::{App, Asked, Named, json as answered};
 use crate::hub::Place;
@@ -76,8 +75,7 @@ async fn status(handle: &Handle) -> Value {
     params(("name" = String, Path, description = "What the model is called", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")),
     request_body(content = Option<Spec>),
     responses((status = 200, description = "It was there, and made of the same"), (status = 201, description = "It is made"),
-        Refused,
-        (status = "5XX", description = "Not now", body = Problem, content_type = "application/problem+json")))]
+        Refused))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     Named(name): Named<String>,
@@ -246,7 +244,7 @@ fn at_version(handle: &Handle, version: u64, limits: &crate::Limits) -> Result<E
         let what = format!("there is no version {version}; there are {known:?}");
         return Err(Refusal { field: Some("version".to_owned()), ..Refusal::unknown(what) });
     }
-    let archive = store::read_snapshot(&handle.folder, version).map_err(Refusal::failed)?;
+    let archive = store::read_version(&handle.folder, version).map_err(Refusal::failed)?;
     Engine::from_snapshot(&archive, limits).map_err(|error| Refusal::failed(error.to_string()))
 }
 
@@ -441,12 +439,16 @@ pub(crate) async fn evaluate(
     };
     if let Some(candidate) = candidate {
         let evaluation = evaluated_on_log(handle, candidate, confidence.unwrap_or(0.95)).await?;
+        if evaluation["rounds"] == 0 {
+            return Err(Refusal::conflict("no decision of the log was answered yet"));
+        }
         return Ok(answered(StatusCode::OK, &evaluation));
     }
     let policy = match policy.strip_prefix("model:") {
-        None => policy
-            .parse()
-            .map_err(|what| Refusal::invalid("policy", format!("the policy {} {what}", shown(&policy))))?,
+        None => policy.parse().map_err(|_| {
+            let known = "uniform, logged, greedy, baseline, constant:LABEL, model:NAME and learner:NAME";
+            Refusal::invalid("policy", format!("the policy {} is none of {known}", shown(&policy)))
+        })?,
         Some(other) => {
             app.allow(&headers, Right::Read, Some(other))?;
             let archive = app.hub.get(other)?.export().await?;
@@ -556,10 +558,18 @@ pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, bod
     app.allow(&headers, Right::Admin, None)?;
     let BackupBody { name } = app.json(body).await?;
     crate::safety::names::check(&name)?;
-    let target = app.dir.join("backups").join(&name);
+    let backups = app.dir.join("backups");
+    let (target, hidden) = (backups.join(&name), backups.join(format!(".{name}.new")));
+    let taken = || Refusal::conflict(format!("there is a backup called {name} already"));
     if target.exists() {
-        return Err(Refusal::conflict(format!("there is a backup called {name} already")));
+        return Err(taken());
     }
+    let failed = |error| Refusal::failed(format!("{}: cannot be written: {error}", target.display()));
+    std::fs::create_dir_all(&backups).map_err(failed)?;
+    std::fs::create_dir(&hidden).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => taken(),
+        _ => failed(error),
+    })?;
     let models: Vec<Arc<Handle>> = app
         .hub
         .list()
@@ -570,12 +580,21 @@ pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, bod
         })
         .collect();
     let names: Vec<String> = models.iter().map(|handle| handle.name.clone()).collect();
+    let keys = app.keys.clone();
     aside(move || {
-        for handle in models {
-            store::back_up(&handle.folder, &target.join("models").join(&handle.name))
-                .map_err(Refusal::failed)?;
-        }
-        Ok(())
+        let copy = || -> Result<(), String> {
+            for handle in models {
+                store::back_up(&handle.folder, &hidden.join("models").join(&handle.name))?;
+            }
+            keys.write(&hidden)
+                .and_then(|()| std::fs::rename(&hidden, &target))
+                .map_err(|error| format!("{}: cannot be written: {error}", target.display()))
+        };
+        // All of it or nothing.
+        copy().map_err(|what| {
+            let _ = std::fs::remove_dir_all(&hidden);
+            Refusal::failed(what)
+        })
     })
     .await?;
     Ok(answered(StatusCode::CREATED, &json!({"backup": name, "models": names})))

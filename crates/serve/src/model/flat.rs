@@ -149,7 +149,7 @@ impl Place<'_> {
     }
 
     fn no_features(self, found: &str) {
-        let what = format!("the features are {}; an object of them, or an array, was needed", shown(found));
+        let what = format!("the features are {found}; an object of them, or an array, was needed");
         self.flat.wrong.get_or_insert(what);
     }
 
@@ -245,7 +245,7 @@ impl<'de> Visitor<'de> for Place<'_> {
     fn visit_str<E>(mut self, text: &str) -> Result<(), E> {
         self.enter(true);
         if self.depth == 0 {
-            self.no_features(&format!("{text:?}"));
+            self.no_features(&shown(text));
         } else {
             self.flat.push(self.path, Some(text), 1.0);
         }

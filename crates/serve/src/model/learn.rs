@@ -16,7 +16,7 @@ use super::engine::{Answer, Done, Engine, Forecasted};
 use super::event::Outcome;
 use super::flat::Flat;
 use super::rows;
-use super::spec::{Feedback, label_name, shown};
+use super::spec::{Feedback, label_name, shown, shown_value};
 use crate::refusal::Refusal;
 
 /// A row that was forecast, and whose label is waited for.
@@ -120,7 +120,7 @@ impl Engine {
                 let Some(numbers) = numbers.filter(fits) else {
                     let what = format!(
                         "y is {}; {} probabilities that sum to 1 were needed",
-                        shown(&y.to_string()),
+                        shown_value(y),
                         self.encoder.labels.len()
                     );
                     return Err(Refusal::invalid("y", what));
@@ -128,7 +128,7 @@ impl Engine {
                 self.row.set_distribution(numbers);
             }
             _ => {
-                let what = format!("y is {}; a label was needed", shown(&y.to_string()));
+                let what = format!("y is {}; a label was needed", shown_value(y));
                 return Err(Refusal::invalid("y", what));
             }
         }

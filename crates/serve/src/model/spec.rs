@@ -12,9 +12,10 @@ use noregret_stream::encode::{Encoder, LargeRow};
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
 use noregret_stream::{Columns, Format, Names, Row, RowLabel, Schema};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{self, ArrayBuilder, Object, OneOfBuilder, Type};
 
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -75,8 +76,12 @@ pub struct Service {
     #[schema(example = 0.1, minimum = 0.0, maximum = 1.0)]
     pub explore: Option<f64>,
     /// What several rewards of one decision make.
+    #[serde(deserialize_with = "or_default")]
+    #[schema(value_type = Option<Aggregation>)]
     pub aggregation: Aggregation,
     /// Who chooses the label that is played.
+    #[serde(deserialize_with = "or_default")]
+    #[schema(value_type = Option<Mode>)]
     pub mode: Mode,
     /// What a protocol keeps here.
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -124,14 +129,18 @@ pub struct Spec {
     pub learner: Option<String>,
     /// What the model hears of its rounds: the label (`full`), or what the label that it played has earned
     /// (`bandit`).
+    #[serde(deserialize_with = "or_default")]
+    #[schema(value_type = Option<Feedback>)]
     pub feedback: Feedback,
     /// The labels, where they are known. A bandit without labels takes those that every request offers.
-    #[schema(example = json!(["red", "green", "blue"]))]
+    #[serde(deserialize_with = "names")]
+    #[schema(schema_with = label_names, required = false)]
     pub labels: Option<Vec<String>>,
     /// Parameters of the learner by name, and `features` (room for so many columns), `classes`, `radius`,
     /// `horizon`, `seed`, `scale` (none, unit, maxabs, standard), `width` (columns that describe a label on
     /// offer), `floor` (least probability).
-    #[schema(value_type = Object, example = json!({"seed": 1}))]
+    #[serde(deserialize_with = "or_default")]
+    #[schema(value_type = Option<Object>, example = json!({"seed": 1}))]
     pub params: Map<String, Value>,
     /// Another model of the service, of which this is a shadow: it learns from whatever happens to that
     /// model, all of its log first, is asked for forecasts only, and can be promoted into its place.
@@ -141,12 +150,44 @@ pub struct Spec {
     pub shadow_of: Option<String>,
     /// How answers count.
     #[serde(deserialize_with = "object")]
+    #[schema(value_type = Option<Service>)]
     pub service: Service,
 }
 
+/// What is null counts as left out.
+fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
+
+/// Labels: texts, or numbers, which are the texts that write them.
+fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    let Some(list) = Option::<Vec<Value>>::deserialize(from)? else { return Ok(None) };
+    let name = |(at, value)| match value {
+        Value::String(text) => Ok(text),
+        Value::Number(number) => Ok(number.to_string()),
+        other => {
+            let what = format!("labels[{at}] is {}; a text or a number was needed", shown_value(&other));
+            Err(serde::de::Error::custom(what))
+        }
+    };
+    list.into_iter().enumerate().map(name).collect::<Result<_, _>>().map(Some)
+}
+
+/// The same for the description.
+fn label_names() -> schema::Schema {
+    let one = OneOfBuilder::new().item(Object::with_type(Type::String)).item(Object::with_type(Type::Number));
+    OneOfBuilder::new()
+        .item(ArrayBuilder::new().items(one))
+        .item(Object::with_type(Type::Null))
+        .description(Some("The labels, where they are known. A bandit without labels takes those that every request offers."))
+        .examples([json!(["red", "green", "blue"])])
+        .build()
+        .into()
+}
+
 /// An object: a list of values would be read as one without names.
-fn object<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Service, D::Error> {
-    let map = Map::deserialize(from)?;
+fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Service, D::Error> {
+    let map: Map<String, Value> = or_default(from)?;
     serde_json::from_value(Value::Object(map)).map_err(serde::de::Error::custom)
 }
 
@@ -196,12 +237,23 @@ pub(crate) fn label_name(field: &str, text: &str) -> Result<String, Refusal> {
     }
 }
 
+/// Characters of what comes from outside that a sentence shows.
+const MOST_SHOWN: usize = 60;
+
 /// A text from outside, in quotes and of bounded length.
 pub(crate) fn shown(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
+    match text.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
         None => format!("{text:?}"),
+    }
+}
+
+/// A value from outside, as JSON of bounded length.
+pub(crate) fn shown_value(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 
@@ -212,9 +264,9 @@ fn take<T: serde::de::DeserializeOwned>(
     need: &str,
 ) -> Result<Option<T>, Refusal> {
     let Some(value) = params.remove(name).filter(|value| !value.is_null()) else { return Ok(None) };
-    let text = value.to_string();
+    let found = shown_value(&value);
     serde_json::from_value(value).map(Some).map_err(|_| {
-        let what = format!("params.{name} is {}; {need} was needed", shown(&text));
+        let what = format!("params.{name} is {found}; {need} was needed");
         Refusal::invalid(&format!("params.{name}"), what)
     })
 }
@@ -389,8 +441,7 @@ fn values(params: Map<String, Value>) -> Result<Values, Refusal> {
                 _ => return Err(Refusal::invalid(&field, format!("{number} is no finite number"))),
             },
             other => {
-                let what =
-                    format!("it is {}; a number, a text or a bool was needed", shown(&other.to_string()));
+                let what = format!("it is {}; a number, a text or a bool was needed", shown_value(&other));
                 return Err(Refusal::invalid(&field, what));
             }
         };

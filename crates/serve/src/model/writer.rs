@@ -11,7 +11,7 @@ use super::engine::{Answer, Engine};
 use super::event::{Event, Outcome};
 use super::handle::{Command, Reply, Restored, Shared, now};
 use super::reader::Reader;
-use super::spec::shown;
+use super::spec::{Aggregation, shown, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
@@ -180,8 +180,15 @@ impl Writer {
     /// An answer to a decision that does not wait.
     fn late(&mut self, event: &Event, refusal: Refusal) -> Result<Answer, Refusal> {
         let Some(id) = event.id() else { return Err(refusal) };
+        let mut past = self.store.past(id).map_err(Refusal::failed)?;
+        // A sum is closed by nothing but its time.
+        if self.engine.spec.service.aggregation == Aggregation::Sum
+            && let Some(Past::Answered(_)) = past
+        {
+            past = Some(Past::Over);
+        }
         let id = shown(id);
-        match (self.store.past(event.id().unwrap_or_default()).map_err(Refusal::failed)?, event) {
+        match (past, event) {
             (None, _) => {
                 let what = if let Event::Label { .. } = event { "row" } else { "decision" };
                 Err(Refusal {
@@ -192,7 +199,7 @@ impl Writer {
             (Some(Past::Labelled(before)), Event::Label { y, .. }) if before == *y => Ok(Answer::Done),
             (Some(Past::Labelled(before)), _) => Err(Refusal {
                 field: Some("y".to_owned()),
-                ..Refusal::conflict(format!("the label of {id} was {} before", shown(&before.to_string())))
+                ..Refusal::conflict(format!("the label of {id} was {} before", shown_value(&before)))
             }),
             (Some(Past::Answered(before)), Event::Feedback { reward, .. }) if before == *reward => {
                 Ok(Answer::Done)
@@ -273,11 +280,8 @@ impl Writer {
             }
             Command::Save(reply) => {
                 let seq = self.engine.standing.seq;
-                let written = self.store.write_snapshot(seq, &self.engine.snapshot());
-                let _ = reply.send(written.map_err(Refusal::failed).map(|()| {
-                    self.saved = seq;
-                    seq
-                }));
+                let written = self.store.keep_version(seq, &self.engine.snapshot());
+                let _ = reply.send(written.map_err(Refusal::failed).map(|()| seq));
             }
             Command::Export(reply) => {
                 let _ = reply.send(Ok(self.engine.archive()));
@@ -314,9 +318,10 @@ impl Writer {
     }
 
     /// Goes on from another state: the snapshot first, then the event, so that a crash between the two leaves
-    /// the old state.
+    /// the old state, which stays one of the versions.
     fn restore(&mut self, restored: Restored) -> Result<u64, String> {
         let Restored { mut engine, keep } = restored;
+        self.store.keep_version(self.engine.standing.seq, &self.engine.snapshot())?;
         let (seq, at) = (self.engine.standing.seq + 1, self.at());
         engine.go_on_behind(&self.engine, seq, at, keep);
         let snapshot = engine.snapshot();
@@ -326,7 +331,7 @@ impl Writer {
         let mut write = || {
             self.store.begin()?;
             self.store.append(seq, at, &event, &Outcome::default())?;
-            self.store.add_segment(seq, &header)?;
+            self.store.begin_log(seq, &header, &snapshot)?;
             self.store.commit()
         };
         write().inspect_err(|_| self.store.roll_back())?;
@@ -342,12 +347,13 @@ impl Writer {
     fn forget(&mut self) -> Result<(), String> {
         let seq = self.engine.standing.seq;
         let header = super::log::header(&self.engine, Some(self.engine.archive().digest()))?;
-        self.store.write_snapshot(seq, &self.engine.snapshot())?;
+        let snapshot = self.engine.snapshot();
+        self.store.write_snapshot(seq, &snapshot)?;
         self.saved = seq;
         self.store.begin()?;
         let done = self
             .store
-            .add_segment(seq, &header)
+            .begin_log(seq, &header, &snapshot)
             .and_then(|()| self.store.forget(seq))
             .and_then(|()| self.store.commit());
         done.inspect_err(|_| self.store.roll_back())?;

@@ -14,7 +14,7 @@ use super::time::{moment, seconds};
 use crate::app::{App, json as answered};
 use crate::model::engine::{Engine, Keep};
 use crate::model::handle::{Restored, now};
-use crate::model::spec::{Aggregation, Mode, Service, shown};
+use crate::model::spec::{Aggregation, Mode, Service, shown_value};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::store;
@@ -97,7 +97,7 @@ pub(super) async fn set_service(
 /// What a configuration says of how answers count.
 fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Service, Refusal> {
     let wrong = |field: &str, found: &Value, need: &str| {
-        let what = format!("{field} is {}; {need} was needed", shown(&found.to_string()));
+        let what = format!("{field} is {}; {need} was needed", shown_value(found));
         Err(Refusal::invalid(field, what))
     };
     wanted.retain(|_, value| !value.is_null());

@@ -71,15 +71,23 @@ impl Keys {
         let key = random()?;
         let (name, models) = (name.to_owned(), models.to_vec());
         keys.0.push(Key { name, hash: hash(&key), right, models });
-        let path = dir.join(FILE);
-        let write = || {
-            std::fs::create_dir_all(dir)?;
-            let mut file = Replacement::open(&path)?;
-            file.write_all(&serde_json::to_vec_pretty(&keys.0).expect("plain data"))?;
-            file.finish()
-        };
-        write().map_err(|error: std::io::Error| format!("{}: cannot be written: {error}", path.display()))?;
+        keys.write(dir)
+            .map_err(|error| format!("{}: cannot be written: {error}", dir.join(FILE).display()))?;
         Ok(key)
+    }
+
+    /// Writes them to the folder `dir`; none leave no file.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub(crate) fn write(&self, dir: &Path) -> std::io::Result<()> {
+        std::fs::create_dir_all(dir)?;
+        if self.is_empty() {
+            return Ok(());
+        }
+        let mut file = Replacement::open(&dir.join(FILE))?;
+        file.write_all(&serde_json::to_vec_pretty(&self.0).expect("plain data"))?;
+        file.finish()
     }
 
     /// Whether whoever shows `key` may do what takes `right` with `model`.

@@ -39,11 +39,15 @@ const FILE: &str = "events.sqlite";
 const SNAPSHOTS: &str = "snapshots";
 /// Models as they stood where the log can begin.
 const MARKS: &str = "marks";
+/// Models as they stood when that was asked for, and before another state took their place.
+const VERSIONS: &str = "versions";
 /// After so many pages of 4 KiB what was written ahead goes into the database: whoever waits meanwhile waits
 /// for some milliseconds.
 const CHECKPOINT: i64 = 256;
 /// How many snapshots are kept that were made on the way.
 const KEPT: usize = 4;
+/// How many versions are kept that were asked for.
+const MOST_VERSIONS: usize = 100;
 
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS events (
@@ -129,9 +133,11 @@ impl Store {
         let mut notes = Vec::new();
         let mut failure = format!("{}: has no snapshot", folder.display());
         // Of events that were never committed, as for snapshots below.
-        for seq in seqs(&folder.join(MARKS))?.into_iter().filter(|seq| *seq > last) {
-            let path = file_of(folder, MARKS, seq);
-            std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        for kind in [MARKS, VERSIONS] {
+            for seq in seqs(&folder.join(kind))?.into_iter().filter(|seq| *seq > last) {
+                let path = file_of(folder, kind, seq);
+                std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            }
         }
         for seq in store.snapshots()?.into_iter().rev() {
             let path = store.snapshot_path(seq);
@@ -261,20 +267,25 @@ impl Store {
 
     /// The log begins anew behind event `seq` with `header`; the model as it stood then is kept.
     pub(crate) fn begin_log(&mut self, seq: u64, header: &str, archive: &Archive) -> Result<(), String> {
-        self.keep(seq, archive)?;
+        self.keep(MARKS, seq, archive)?;
         self.add_segment(seq, header)
     }
 
-    /// Keeps the model as it stood where a log begins.
-    fn keep(&self, seq: u64, archive: &Archive) -> Result<(), String> {
-        let path = self.folder.join(MARKS);
+    /// Keeps the model as it stands, until so many others were kept that it is the oldest.
+    pub(crate) fn keep_version(&self, seq: u64, archive: &Archive) -> Result<(), String> {
+        self.keep(VERSIONS, seq, archive)?;
+        remove_old(&self.folder, VERSIONS, MOST_VERSIONS)
+    }
+
+    fn keep(&self, kind: &str, seq: u64, archive: &Archive) -> Result<(), String> {
+        let path = self.folder.join(kind);
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        model_file::write(archive, &file_of(&self.folder, MARKS, seq)).map_err(|error| error.to_string())
+        model_file::write(archive, &file_of(&self.folder, kind, seq)).map_err(|error| error.to_string())
     }
 
     /// Marks event `seq`, at which the log can begin with `header`, and keeps the model as it stood then.
     pub(crate) fn mark(&self, seq: u64, at: i64, header: &str, archive: &Archive) -> Result<(), String> {
-        self.keep(seq, archive)?;
+        self.keep(MARKS, seq, archive)?;
         let done = self.db.execute(
             "INSERT OR REPLACE INTO marks (seq, at, header) VALUES (?, ?, ?)",
             params![seq as i64, at, header],
@@ -402,24 +413,32 @@ fn snapshot_path(folder: &Path, seq: u64) -> PathBuf {
 /// Writes a snapshot, and removes those that are older than the last few.
 pub(crate) fn write_snapshot(folder: &Path, seq: u64, archive: &Archive) -> Result<(), String> {
     model_file::write(archive, &snapshot_path(folder, seq)).map_err(|error| error.to_string())?;
-    let all = snapshots(folder)?;
-    for old in &all[..all.len().saturating_sub(KEPT)] {
+    remove_old(folder, SNAPSHOTS, KEPT)
+}
+
+/// Removes all but the newest `most`.
+fn remove_old(folder: &Path, kind: &str, most: usize) -> Result<(), String> {
+    let all = seqs(&folder.join(kind))?;
+    for old in &all[..all.len().saturating_sub(most)] {
         // What cannot be removed is no harm.
-        let _ = std::fs::remove_file(snapshot_path(folder, *old));
+        let _ = std::fs::remove_file(file_of(folder, kind, *old));
     }
     Ok(())
 }
 
-/// Reads the snapshot of moment `seq`.
-pub(crate) fn read_snapshot(folder: &Path, seq: u64) -> Result<Archive, String> {
-    let path = Some(snapshot_path(folder, seq)).filter(|path| path.exists());
+/// Reads the version of moment `seq`.
+pub(crate) fn read_version(folder: &Path, seq: u64) -> Result<Archive, String> {
+    let path =
+        [VERSIONS, SNAPSHOTS].map(|kind| file_of(folder, kind, seq)).into_iter().find(|path| path.exists());
     model_file::read(&path.unwrap_or_else(|| file_of(folder, MARKS, seq))).map_err(|error| error.to_string())
 }
 
-/// The moments that one can go back to, the oldest first: snapshots, and where the log can begin.
+/// The moments that one can go back to, the oldest first: what was kept, snapshots, and where the log can
+/// begin.
 pub(crate) fn versions(folder: &Path) -> Result<Vec<u64>, String> {
     let mut all = snapshots(folder)?;
     all.extend(seqs(&folder.join(MARKS))?);
+    all.extend(seqs(&folder.join(VERSIONS))?);
     all.sort_unstable();
     all.dedup();
     Ok(all)
@@ -534,7 +553,7 @@ pub(crate) fn log_properties(folder: &Path) -> Result<(u64, Option<i64>, Option<
 pub(crate) fn back_up(folder: &Path, target: &Path) -> Result<(), String> {
     let failed = |what: &dyn std::fmt::Display| format!("{}: cannot be written: {what}", target.display());
     // Snapshots first: the database that is copied afterwards has all events that they know.
-    for kind in [SNAPSHOTS, MARKS] {
+    for kind in [SNAPSHOTS, MARKS, VERSIONS] {
         std::fs::create_dir_all(target.join(kind)).map_err(|error| failed(&error))?;
         for seq in seqs(&folder.join(kind))? {
             match std::fs::copy(file_of(folder, kind, seq), file_of(target, kind, seq)) {

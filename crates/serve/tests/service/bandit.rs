@@ -201,4 +201,17 @@ fn waiting_ends() {
     );
     service.post("/v1/models/m/activate", &json!({"id": "next"})).ok(200);
     assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["answered"], 2);
+    // Sums are closed by their time, not by their first part.
+    let sums = json!({"wait_seconds": 0.3, "aggregation": "sum"});
+    service
+        .put("/v1/models/sums", &json!({"feedback": "bandit", "labels": ["a", "b"], "service": sums}))
+        .ok(201);
+    service.post("/v1/models/sums/evaluate", &json!({"policy": "uniform"})).ok(409);
+    service.post("/v1/models/sums/decide", &json!({"id": "v"})).ok(200);
+    for reward in [0.25, 0.5] {
+        service.post("/v1/models/sums/feedback", &json!({"id": "v", "reward": reward})).ok(200);
+    }
+    std::thread::sleep(std::time::Duration::from_millis(1000));
+    assert_eq!(service.get("/v1/models/sums").ok(200)["scores"]["reward"], 0.75);
+    service.post("/v1/models/sums/feedback", &json!({"id": "v", "reward": 0.5})).ok(410);
 }

@@ -107,7 +107,15 @@ fn versions_copies_and_files() {
     }
     assert_ne!(believes("m"), good);
     service.post("/v1/models/m/copy", &json!({"to": "worse"})).ok(201);
+    let worse = believes("m");
     service.post("/v1/models/m/rollback", &json!({"version": version})).ok(200);
+    assert_eq!(believes("m"), good);
+    // What was before it went back is one of the versions, which outlive many snapshots.
+    service.post("/v1/models/m/rollback", &json!({"version": 60})).ok(200);
+    assert_eq!(believes("m"), worse);
+    for _ in 0..6 {
+        service.post("/v1/models/m/rollback", &json!({"version": version})).ok(200);
+    }
     assert_eq!(believes("m"), good);
     assert_ne!(believes("worse"), good);
     let imported = service.send("PUT", "/v1/models/other/model", "application/octet-stream", &file.bytes);
@@ -118,10 +126,15 @@ fn versions_copies_and_files() {
     learn("worse", 1.0, "a");
     let before = believes("worse");
     service.post("/v1/backup", &json!({"name": "monday"})).ok(201);
+    service.post("/v1/backup", &json!({"name": "monday"})).ok(409);
+    // One that broke off is in nobody's way.
+    std::fs::create_dir(folder.path().join("backups/.tuesday.new")).expect("a folder");
+    service.post("/v1/backup", &json!({"name": "tuesday"})).ok(409);
     service.stop();
     let service = Service::start(folder.path());
     let again = service.post("/v1/models/worse/predict", &json!({"x": {"v": 1}})).ok(200)["p"]["a"].clone();
     assert_eq!(again, before, "after a restart behind an import");
+    service.post("/v1/backup", &json!({"name": "tuesday"})).ok(201);
     let copy = Service::start(&folder.path().join("backups/monday"));
     let again = copy.post("/v1/models/worse/predict", &json!({"x": {"v": 1}})).ok(200)["p"]["a"].clone();
     assert_eq!(again, before, "from the backup");
