@@ -298,7 +298,8 @@ fn about_rows(sample: &Sample<'_>) -> Vec<String> {
     };
     if let Some(label) = sample.label {
         let counts = labels(label);
-        if counts.len() * 5 > count && counts.len() > 50 {
+        // Of a file in which all differ, whoever reads it whole says so.
+        if counts.len() * 5 > count && counts.len() > 50 && (sample.more || counts.len() < count) {
             notes.push(format!(
                 "the label {} has {} values in {rows}: is it the column that you mean?",
                 shown(&sample.names[label]),
