@@ -169,7 +169,8 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
             forecasts,
             last: plan.save_32bit.then(Influence::new),
             // Of late labels they would know too early, and of right and wrong too much.
-            baselines: (stream.delay.is_none() && !bandit).then(Baselines::new),
+            baselines: (stream.delay.is_none() && !bandit)
+                .then(|| Baselines::new(learner.problem().classes)),
         },
         risk_plot: observe.risk_plot.as_deref().map(RiskPlot::open).transpose()?,
     };
@@ -216,6 +217,7 @@ impl Sink for Observers {
             || self.abstention.is_some()
             || self.calibration.is_some()
             || self.page.is_some()
+            || self.forecasts.is_some()
     }
 }
 

@@ -68,6 +68,31 @@ fn the_best_labels() {
     folder.run("run a.svm --top-k 2 --predictions p.csv").failed(1, sentence);
 }
 
+/// With more labels than a tree forecasts by default: what is written asks for all, what is counted for none.
+#[test]
+fn the_best_of_very_many_labels() {
+    let row = |at: usize| format!("label-{:03} {}:1 {}:1\n", (at * 7) % 300, at % 300 + 1, at % 17 + 301);
+    let rows: String = (0..900).map(row).collect();
+    let folder = Folder::with("a.svm", rows);
+    let run = "run a.svm --learner label-tree --save model";
+    let quick = folder.run(&format!("{run} --json")).succeeded();
+    let summary = quick.objects().pop().unwrap();
+    let frequencies = summary["baselines"]["class_frequencies_log_loss"].as_f64().unwrap();
+    assert!((1.0..10.0).contains(&frequencies), "{summary}");
+    let whole = folder.run(&format!("{run} --json --predictions p.ndjson --top-k 3")).succeeded();
+    let with_forecasts = whole.objects().pop().unwrap();
+    for key in ["errors", "baselines"] {
+        assert_eq!(with_forecasts[key], summary[key], "{key}");
+    }
+    let text = String::from_utf8(folder.read("p.ndjson")).unwrap();
+    assert_eq!(text.lines().count(), 900);
+    for line in text.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let best = line["probabilities"].as_object().unwrap();
+        assert_eq!((best.len(), &line["confidence"]), (3, &best[line["label"].as_str().unwrap()]), "{line}");
+    }
+}
+
 #[test]
 fn probabilities_of_all_classes() {
     let folder = Folder::with("a.svm", libsvm(&rows(200, 4, 5)));

@@ -43,9 +43,9 @@ pub struct BaselineReport {
 }
 
 impl Baselines {
-    /// They have seen nothing.
-    pub fn new() -> Self {
-        Self::default()
+    /// They have seen nothing but that there are `classes` classes.
+    pub fn new(classes: usize) -> Self {
+        Self { counts: vec![0.0; classes], ..Self::default() }
     }
 
     /// All that they know, as numbers for a model file.
@@ -161,7 +161,13 @@ impl Baselines {
 impl Sink for Baselines {
     fn observe(&mut self, outcome: &Outcome<'_>, _: &Score) -> std::io::Result<()> {
         if let Some(target) = outcome.target {
-            self.add(target, outcome.prediction.probabilities.len());
+            // Learners of very many classes forecast a few of them.
+            let known = outcome.prediction.probabilities.len().max(self.counts.len());
+            let classes = match target.truth {
+                Truth::Class(class) => known.max(class.index() + 1),
+                Truth::Distribution(_) | Truth::Value(_) => known,
+            };
+            self.add(target, classes);
         }
         Ok(())
     }
@@ -173,7 +179,7 @@ mod tests {
 
     #[test]
     fn nobody_peeks() {
-        let mut baselines = Baselines::new();
+        let mut baselines = Baselines::new(2);
         for class in [0, 0, 1, 1, 1, 0] {
             baselines.add(Target::class(class), 2);
         }
@@ -190,7 +196,7 @@ mod tests {
 
     #[test]
     fn whoever_is_not_better_is_told() {
-        let mut baselines = Baselines::new();
+        let mut baselines = Baselines::new(2);
         (0..1000).for_each(|t| baselines.add(Target::class(usize::from(t % 10 == 0)), 2));
         let warning = |error, loss| baselines.report(error, loss).expect("rounds").warning;
         assert!(warning(Some(0.1), None).expect("as good as guessing").contains("GUESSING"));
@@ -200,7 +206,7 @@ mod tests {
 
     #[test]
     fn new_classes_are_taken_in() {
-        let mut baselines = Baselines::new();
+        let mut baselines = Baselines::new(2);
         baselines.add(Target::class(0), 2);
         baselines.add(Target::class(3), 4);
         let report = baselines.report(None, None).expect("two rounds");
