@@ -2,7 +2,7 @@
 
 use super::fixed_point::{LAST, inexact_step};
 use super::softmax::{quick_softmax, softmax};
-use super::vector::{axpy, dot, max_abs, take};
+use super::vector::{LANES, axpy, dot, larger, max_abs, sum_of_lanes, take, widest};
 
 /// How many numbers of scratch [`solve`] takes for `classes` $= K$.
 pub fn scratch_len(classes: usize) -> usize {
@@ -16,26 +16,39 @@ pub fn scratch_len(classes: usize) -> usize {
 /// $r = u - \sigma(z)$, a step solves $(I + S\ \mathrm{diag}(a))\ \delta = -r$, which for a diagonal is a
 /// division and a rank-one correction.
 pub fn solve(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
+    quick_softmax(g, p);
     let steps = iterate(a, g, z, p, scratch, LAST);
     softmax(z, p);
     steps
 }
 
-/// The same to the seven digits of single precision.
-pub(crate) fn solve_single(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64]) -> usize {
+/// The same to more than the seven digits of single precision, from `near`: the solution of a similar
+/// problem, which saves steps.
+pub(crate) fn solve_single(
+    a: &[f64],
+    g: &[f64],
+    near: Option<&[f64]>,
+    z: &mut [f64],
+    p: &mut [f64],
+    scratch: &mut [f64],
+) -> usize {
+    match near {
+        Some(near) => p.copy_from_slice(near),
+        None => quick_softmax(g, p),
+    }
     // Steps square the error: what follows this one is far below 1e-7.
-    let steps = iterate(a, g, z, p, scratch, 1e-4);
+    let steps = iterate(a, g, z, p, scratch, 1e-5);
     quick_softmax(z, p);
     steps
 }
 
-/// Newton's steps, until one is at most `last`.
+/// Newton's steps from the probabilities `p`, until one is at most `last`.
 fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f64], last: f64) -> usize {
     const MAX_STEPS: usize = 200;
     let k = a.len();
     let rest = &mut { scratch };
     let (u, delta, a_delta, trial) = (take(rest, k), take(rest, k), take(rest, k), take(rest, k));
-    quick_softmax(g, u);
+    u.copy_from_slice(p);
     for (((z, g), a), u) in z.iter_mut().zip(g).zip(a).zip(&*u) {
         *z = g - a * u;
     }
@@ -45,24 +58,11 @@ fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f6
     while steps < MAX_STEPS {
         steps += 1;
         quick_softmax(z, p);
-        // (M - p (a∘p)ᵀ)⁻¹ with M = I + diag(a∘p), by Sherman and Morrison; its denominator 1 - Σ a p²/M is Σ
-        // p/M.
-        let (mut correction, mut denominator) = (0.0, 0.0);
-        for ((a, p), u) in a.iter().zip(&*p).zip(&*u) {
-            let share = 1.0 / (1.0 + a * p);
-            correction += (1.0 - share) * (u - p);
-            denominator += p * share;
-        }
-        correction /= denominator;
-        let mut start = 0.0;
-        for ((((a, p), u), delta), a_delta) in
-            a.iter().zip(&*p).zip(&*u).zip(delta.iter_mut()).zip(a_delta.iter_mut())
-        {
-            *delta = -((u - p) + p * correction) / (1.0 + a * p);
-            *a_delta = a * *delta;
-            start += (u - p) * *a_delta;
-        }
-        let step = max_abs(a_delta);
+        let (start, step) = in_vectors(
+            k,
+            #[inline(always)]
+            || newton(a, p, u, delta, a_delta),
+        );
         let tau = if step <= 0.5 {
             1.0
         } else {
@@ -77,14 +77,58 @@ fn iterate(a: &[f64], g: &[f64], z: &mut [f64], p: &mut [f64], scratch: &mut [f6
         axpy(-tau, a_delta, z);
         axpy(tau, delta, u);
         // The step is the error; once it stops halving, rounding is all that is left of it.
-        let a_u = z.iter().zip(g).fold(0.0, |max: f64, (z, g)| max.max((g - z).abs()));
-        let converged = step <= last.max(4.0 * f64::EPSILON * scale.max(a_u));
+        let converged = step <= last || step <= 4.0 * f64::EPSILON * scale.max(distance(z, g));
         if converged || (step < 1e-3 && step > 0.5 * last_step) {
             break;
         }
         last_step = step;
     }
     steps
+}
+
+/// Runs `work` on `classes` numbers with the widest vectors, where these are worth asking for.
+#[inline(always)]
+fn in_vectors<R>(classes: usize, work: impl FnOnce() -> R) -> R {
+    if classes < 2 * LANES { work() } else { widest(work) }
+}
+
+/// Writes Newton's step for $u$ to `delta` and $a \circ \delta$ to `a_delta`; returns the slope along it,
+/// $\langle u - p, a \circ \delta \rangle$, and its largest entry.
+///
+/// $(M - p (a \circ p)^\top)^{-1}$ with $M = I + \mathrm{diag}(a \circ p)$, by Sherman and Morrison; its
+/// denominator $1 - \sum a p^2/M$ is $\sum p/M$.
+#[inline(always)]
+fn newton(a: &[f64], p: &[f64], u: &[f64], delta: &mut [f64], a_delta: &mut [f64]) -> (f64, f64) {
+    let (mut correction, mut denominator) = ([0.0; LANES], [0.0; LANES]);
+    let blocks = a.chunks(LANES).zip(p.chunks(LANES)).zip(u.chunks(LANES)).zip(delta.chunks_mut(LANES));
+    for (((a, p), u), delta) in blocks {
+        let sums = correction.iter_mut().zip(&mut denominator);
+        for ((((a, p), u), share), (correction, denominator)) in a.iter().zip(p).zip(u).zip(delta).zip(sums) {
+            *share = 1.0 / (1.0 + a * p);
+            *correction += (1.0 - *share) * (u - p);
+            *denominator += p * *share;
+        }
+    }
+    let correction = sum_of_lanes(correction) / sum_of_lanes(denominator);
+    let (mut start, mut largest) = ([0.0; LANES], [0.0; LANES]);
+    let blocks = a.chunks(LANES).zip(p.chunks(LANES)).zip(u.chunks(LANES));
+    let blocks = blocks.zip(delta.chunks_mut(LANES)).zip(a_delta.chunks_mut(LANES));
+    for ((((a, p), u), delta), a_delta) in blocks {
+        let sums = start.iter_mut().zip(&mut largest);
+        let numbers = a.iter().zip(p).zip(u).zip(delta).zip(a_delta);
+        for (((((a, p), u), delta), a_delta), (start, largest)) in numbers.zip(sums) {
+            *delta *= -((u - p) + p * correction);
+            *a_delta = a * *delta;
+            *start += (u - p) * *a_delta;
+            *largest = larger(*largest, a_delta.abs());
+        }
+    }
+    (sum_of_lanes(start), largest.into_iter().fold(0.0, larger))
+}
+
+/// $\max_k |z_k - g_k|$.
+fn distance(z: &[f64], g: &[f64]) -> f64 {
+    z.iter().zip(g).fold(0.0, |max, (z, g)| larger(max, (g - z).abs()))
 }
 
 #[cfg(test)]

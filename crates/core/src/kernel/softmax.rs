@@ -1,6 +1,6 @@
 //! Softmax and the factor of its covariance.
 
-use super::vector::{LANES, sum_of_lanes, widest};
+use super::vector::{LANES, max_in_lanes, sum_of_lanes, widest};
 
 /// Writes $\sigma(z)_k = e^{z_k} / \sum_j e^{z_j}$ to `p`. Any finite logits: the maximum is subtracted
 /// first.
@@ -19,10 +19,10 @@ pub fn softmax(z: &[f64], p: &mut [f64]) {
 /// [`softmax`] to a few units in the last place, eight classes at a time: for iterations that correct
 /// themselves.
 pub(crate) fn quick_softmax(z: &[f64], p: &mut [f64]) {
-    let max = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     widest(
         #[inline(always)]
         || {
+            let max = max_in_lanes(z);
             let mut lanes = [0.0; LANES];
             for (z, p) in z.chunks(LANES).zip(p.chunks_mut(LANES)) {
                 let mut powers = [-f64::MAX; LANES];

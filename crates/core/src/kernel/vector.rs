@@ -83,6 +83,37 @@ pub fn max_abs(a: &[f64]) -> f64 {
     a.iter().fold(0.0, |max, value| value.abs().max(max))
 }
 
+/// $\sum_i a_i$.
+pub(crate) fn sum(a: &[f64]) -> f64 {
+    let (blocks, rest) = a.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for block in blocks {
+        for lane in 0..LANES {
+            lanes[lane] += block[lane];
+        }
+    }
+    sum_of_lanes(lanes) + rest.iter().sum::<f64>()
+}
+
+/// The larger of two numbers, neither of them NaN: `f64::max` would ask.
+#[inline(always)]
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The largest of some numbers, none of them NaN; -∞ of none.
+#[inline(always)]
+pub(crate) fn max_in_lanes(a: &[f64]) -> f64 {
+    let (blocks, rest) = a.as_chunks::<LANES>();
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    for block in blocks {
+        for lane in 0..LANES {
+            lanes[lane] = larger(lanes[lane], block[lane]);
+        }
+    }
+    lanes.into_iter().chain(rest.iter().copied()).fold(f64::NEG_INFINITY, larger)
+}
+
 /// Splits the first `len` numbers off `rest`: how learners lay out the scratch of a prediction.
 pub(crate) fn take<'a>(rest: &mut &'a mut [f64], len: usize) -> &'a mut [f64] {
     let (head, tail) = std::mem::take(rest).split_at_mut(len);

@@ -5,22 +5,20 @@ use crate::problem::Problem;
 use super::diagonals::{Diagonals, GRID};
 use super::words::{Description, Lineup, Place};
 
-/// Ratios of families of the features themselves.
-const RATIOS: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
+/// Families of the features themselves, the most wanted first: ratios, and the rates at which they forget.
+/// Where a stream drifts, those that forget are the best, and elsewhere their weight is next to nothing.
+const SHARED: [(f64, f64); 6] =
+    [(0.01, 0.0), (0.01, 0.004), (0.1, 0.0), (0.001, 0.0), (1.0, 0.0), (0.01, 0.016)];
 
-/// Ratios of families of products: they are many, and of a smaller scale.
-const PRODUCT_RATIOS: [f64; 3] = [0.1, 0.01, 0.001];
-
-/// Ratios and rates of families of the features that forget: where a stream drifts, they are the best, and
-/// elsewhere their weight is next to nothing.
-const FORGETFUL: [(f64, f64); 2] = [(0.01, 0.004), (0.01, 0.016)];
-
-/// The same of their products.
-const FORGETFUL_PRODUCTS: [(f64, f64); 1] = [(0.0001, 0.016)];
+/// The same of their products, which are many, and of a smaller scale.
+const PRODUCTS: [(f64, f64); 4] = [(0.01, 0.0), (0.1, 0.0), (0.0001, 0.016), (0.001, 0.0)];
 
 /// Ratios of families of waves, and the deviations of their kernels in multiples of the unit, of which most
 /// norms are a half or more: from neighbourhoods to trends.
-const WAVES_OF: [(f64, f64); 3] = [(0.01, 0.3), (0.3, 0.6), (0.001, 0.8)];
+const WAVES_OF: [(f64, f64); 3] = [(0.3, 0.6), (0.01, 0.3), (0.001, 0.8)];
+
+/// Ratios of families with one block for every pair of classes.
+const FULL: [f64; 4] = [0.1, 0.01, 1.0, 0.001];
 
 /// Sparse rows of more features than this are words and categories: most pairs of features never meet, so
 /// that a matrix of all pairs costs far more time and memory than it gains over a diagonal one.
@@ -33,7 +31,7 @@ const MOST_PAIRED: usize = 256;
 pub(super) const TRIAL: f64 = 4.0;
 
 /// With more classes than this there is no trial: members cost too much.
-const MANY: usize = 16;
+const MANY: usize = 32;
 
 /// A member that costs less than this part of the budget is not dropped.
 const CHEAP: f64 = 0.02;
@@ -71,26 +69,23 @@ impl Description {
     }
 }
 
-/// All that take part where nothing is too expensive, in the order in which they predict; diagonal ones come
-/// last.
+/// All that take part where nothing is too expensive, the most wanted first: one of each kind, then another,
+/// since stacks gain most from members that know different things.
 fn candidates(problem: &Problem) -> Vec<Description> {
     let mut all = vec![Description::Labels];
     if problem.classes <= MOST_PAIRED {
         all.push(Description::Pairs);
     }
     all.extend([Description::Trees, Description::Forest]);
-    let steady = |ratio: &f64| (*ratio, 0.0);
-    let of = |ratios: &[f64], forgetful: &[(f64, f64)]| -> Vec<(f64, f64)> {
-        ratios.iter().map(steady).chain(forgetful.iter().copied()).collect()
-    };
-    let features = of(&RATIOS, &FORGETFUL).into_iter();
-    all.extend(features.map(|(ratio, forgetting)| Description::Shared { ratio, forgetting }));
-    all.extend(WAVES_OF.iter().map(|&(ratio, deviation)| Description::Waves { ratio, deviation }));
-    let products = of(&PRODUCT_RATIOS, &FORGETFUL_PRODUCTS).into_iter();
-    all.extend(products.map(|(ratio, forgetting)| Description::Products { ratio, forgetting }));
-    // For two classes the matrices are the same.
-    if problem.classes > 2 {
-        all.extend(RATIOS.iter().map(|ratio| Description::Full { ratio: *ratio, forgetting: 0.0 }));
+    for at in 0..SHARED.len() {
+        let shared = SHARED.get(at).map(|&(ratio, forgetting)| Description::Shared { ratio, forgetting });
+        let waves = WAVES_OF.get(at).map(|&(ratio, deviation)| Description::Waves { ratio, deviation });
+        let products =
+            PRODUCTS.get(at).map(|&(ratio, forgetting)| Description::Products { ratio, forgetting });
+        // For two classes the matrices are the same.
+        let full = FULL.get(at).filter(|_| problem.classes > 2);
+        let full = full.map(|&ratio| Description::Full { ratio, forgetting: 0.0 });
+        all.extend([shared, waves, products, full].into_iter().flatten());
     }
     all
 }
@@ -180,17 +175,25 @@ mod tests {
 
     #[test]
     fn the_budget_decides() {
-        let families = "labels+pairs+trees+forest+shared@1+shared@0.1+shared@0.01+shared@0.001+shared@0.01:0.004+shared@0.01:0.016";
-        let waves = "waves@0.01:0.3+waves@0.3:0.6+waves@0.001:0.8";
-        // Products of 55 features are beyond a million.
-        assert_eq!(words(7, 55, 1e6), format!("{families}+{waves}+full@1+full@0.1+full@0.01+full@0.001"));
+        // One of each kind, then another; products of 55 features are beyond a million.
+        assert_eq!(
+            words(7, 55, 1e6),
+            "labels+pairs+trees+forest+shared@0.01+waves@0.3:0.6+full@0.1+shared@0.01:0.004+waves@0.01:0.3\
+             +full@0.01+shared@0.1+waves@0.001:0.8+full@1+shared@0.001+full@0.001+shared@1+shared@0.01:0.016"
+        );
         assert_eq!(
             words(2, 9, 1e6),
-            format!("{families}+{waves}+products@0.1+products@0.01+products@0.001+products@0.0001:0.016")
+            "labels+pairs+trees+forest+shared@0.01+waves@0.3:0.6+products@0.01+shared@0.01:0.004+waves@0.01:0.3\
+             +products@0.1+shared@0.1+waves@0.001:0.8+products@0.0001:0.016+shared@0.001+products@0.001+shared@1\
+             +shared@0.01:0.016"
         );
-        assert_eq!(words(10, 257, 1.5e6), format!("{families}+{waves}"));
+        assert_eq!(
+            words(10, 257, 1.5e6),
+            "labels+pairs+trees+forest+shared@0.01+waves@0.3:0.6+shared@0.01:0.004+waves@0.01:0.3+shared@0.1\
+             +waves@0.001:0.8+shared@0.001+shared@1+shared@0.01:0.016"
+        );
         // So many features leave no room for waves.
-        assert_eq!(words(10, 800, 8e5), "labels+pairs+shared@1+shared@0.1+shared@0.01+shared@0.001");
+        assert_eq!(words(10, 800, 8e5), "labels+pairs+shared@0.01+shared@0.1+shared@0.001+shared@1");
     }
 
     /// Wherever families are too expensive, diagonal learners take part, and memory is kept whatever the
@@ -214,7 +217,7 @@ mod tests {
             Lineup::within(&problem, limits).0.last().expect("diagonals").to_string()
         };
         assert_eq!(last(2, 1_000_000), "diagonals@6");
-        assert_eq!((last(12, 1025), last(12, 1024)), ("diagonals@6".into(), "shared@0.001".into()));
+        assert_eq!((last(12, 1025), last(12, 1024)), ("diagonals@6".into(), "shared@1".into()));
         assert_eq!(last(1000, 100_001), "diagonals@1");
         assert!(last(5000, 1_000_000).starts_with("diagonals@1:"), "{}", last(5000, 1_000_000));
     }

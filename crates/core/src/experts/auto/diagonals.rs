@@ -86,6 +86,12 @@ impl Diagonals {
     /// Writes $\sum_j x_j^2/(\rho + h)$ of every ratio and $\sum_j x_j G/(\rho + h)$ of every member to
     /// `sums`, class by class.
     fn gather(&self, x: Features<'_>, sums: &mut [f64]) {
+        match self.classes {
+            2 => return self.gather_few::<2>(x, sums),
+            3 => return self.gather_few::<3>(x, sums),
+            4 => return self.gather_few::<4>(x, sums),
+            _ => {}
+        }
         let (k, heads, ratios) = (self.classes, &self.heads, &self.ratios);
         sums.fill(0.0);
         let (squares, images) = sums.split_at_mut(k * ratios.len());
@@ -97,23 +103,6 @@ impl Diagonals {
             };
             let (growth, gradients) = cell.split_at(k);
             let value = value as f32;
-            if k <= FEW {
-                for (place, ratio) in ratios.iter().enumerate() {
-                    let mut shares = [0.0; FEW];
-                    let squares = squares[place * k..].iter_mut();
-                    for ((share, growth), square) in shares.iter_mut().zip(growth).zip(squares) {
-                        *share = value / (*ratio as f32 + growth);
-                        *square += f64::from(value * *share);
-                    }
-                    for (head, _) in heads.iter().enumerate().filter(|(_, head)| head.0 == place) {
-                        let images = images[head * k..].iter_mut().zip(&gradients[head * k..][..k]);
-                        for ((image, gradient), share) in images.zip(&shares) {
-                            *image += f64::from(share * gradient);
-                        }
-                    }
-                }
-                continue;
-            }
             widest(
                 #[inline(always)]
                 || {
@@ -145,11 +134,49 @@ impl Diagonals {
                 },
             );
         }
-        if unseen > 0.0 {
-            for (ratio, squares) in ratios.iter().zip(squares.chunks_exact_mut(k)) {
-                squares.iter_mut().for_each(|square| *square += unseen / ratio);
+        add_unseen(unseen, ratios, squares);
+    }
+
+    /// The same for so few classes that loops over them are unrolled.
+    fn gather_few<const K: usize>(&self, x: Features<'_>, sums: &mut [f64]) {
+        let (squares, images) = sums.split_at_mut(K * self.ratios.len());
+        let (squares, images) = (squares.as_chunks_mut::<K>().0, images.as_chunks_mut::<K>().0);
+        squares.fill([0.0; K]);
+        images.fill([0.0; K]);
+        let mut unseen = 0.0;
+        let mut shares = [[0.0; K]; GRID.len()];
+        for (feature, value) in x.iter().filter(|(_, value)| *value != 0.0) {
+            let Some((growth, gradients)) =
+                self.cells.get(feature).and_then(|cell| cell.split_first_chunk::<K>())
+            else {
+                unseen += value * value;
+                continue;
+            };
+            let value = value as f32;
+            for ((shares, squares), ratio) in shares.iter_mut().zip(&mut *squares).zip(&self.ratios) {
+                for k in 0..K {
+                    shares[k] = value / (*ratio as f32 + growth[k]);
+                    squares[k] += f64::from(value * shares[k]);
+                }
+            }
+            let heads = images.iter_mut().zip(gradients.as_chunks::<K>().0).zip(&self.heads);
+            for ((image, gradient), (place, _)) in heads {
+                let shares = &shares[*place];
+                for k in 0..K {
+                    image[k] += f64::from(shares[k] * gradient[k]);
+                }
             }
         }
+        add_unseen(unseen, &self.ratios, squares.as_flattened_mut());
+    }
+}
+
+/// Adds the share of features without a cell, of which `squared` is the sum of squares, to $\sum_j
+/// x_j^2/(\rho + h)$ of every ratio and class.
+fn add_unseen(squared: f64, ratios: &[f64], sums: &mut [f64]) {
+    let classes = sums.len() / ratios.len();
+    for (ratio, sums) in ratios.iter().zip(sums.chunks_exact_mut(classes)) {
+        sums.iter_mut().for_each(|sum| *sum += squared / ratio);
     }
 }
 
@@ -180,15 +207,16 @@ impl Member for Diagonals {
         self.gather(x, sums);
         let (squares, images) = sums.split_at(k * self.ratios.len());
         let (a, g) = (take(rest, k), take(rest, k));
-        let heads = self.heads.iter().zip(images.chunks_exact(k)).zip(&mut out.members);
-        for (((place, curvature), image), at) in heads {
+        for (head, ((place, curvature), image)) in self.heads.iter().zip(images.chunks_exact(k)).enumerate() {
+            let (before, at) = out.members.split_at_mut(head);
+            let (near, at) = (before.last().map(|near| &near.probabilities[..]), &mut at[0]);
             let scale = 0.5 / curvature;
             let parts = a.iter_mut().zip(g.iter_mut()).zip(&squares[place * k..]).zip(image);
             for (((a, g), square), image) in parts {
                 *a = scale * square;
                 *g = 0.5 * *a - scale * image;
             }
-            solve_single(a, g, &mut at.scores, &mut at.probabilities, rest);
+            solve_single(a, g, near, &mut at.scores, &mut at.probabilities, rest);
         }
         out.stamp = Some(self.rounds);
     }

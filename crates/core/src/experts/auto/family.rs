@@ -197,13 +197,15 @@ impl Family {
     fn forecast_shared(&self, gram: f64, image: &[f64], rest: &mut [f64], heads: &mut [Prediction]) {
         let rest = &mut { rest };
         let (a, g) = (take(rest, self.classes), take(rest, self.classes));
-        for (head, (at, gamma)) in heads.iter_mut().zip(&self.curvatures).enumerate() {
+        for (head, gamma) in self.curvatures.iter().enumerate() {
+            let (before, at) = heads.split_at_mut(head);
+            let (near, at) = (before.last().map(|near| &near.probabilities[..]), &mut at[0]);
             let scale = 0.5 / gamma;
             a.fill(scale * gram);
             for (g, h) in g.iter_mut().zip(image.iter().skip(head).step_by(self.curvatures.len())) {
                 *g = scale * (0.5 * gram - h);
             }
-            diagonal_fixed_point::solve(a, g, &mut at.scores, &mut at.probabilities, rest);
+            diagonal_fixed_point::solve_single(a, g, near, &mut at.scores, &mut at.probabilities, rest);
         }
     }
 

@@ -47,7 +47,7 @@
 //! kernel of deviation $s$ units; a second number, as in `shared@0.1:0.001`, is what a family forgets in a
 //! round; `diagonals@n` are $n$ FOLKLOREs with a diagonal matrix, in single precision, whose cells are
 //! allocated as features are seen (`diagonals@n:c` has at most $c$ cells, which features share by hashing),
-//! and `diagonal@r:g` is `folklore-diag`; `trees` are eighteen boosted trees with two heads
+//! and `diagonal@r:g` is `folklore-diag`; `trees` are thirty boosted trees with two heads
 //! ([`AdaBoostOlm`](crate::boosting::adaboost_olm)), and `forest` is twelve trees that take back the splits
 //! that do not pay, with three heads. What was left out is listed by
 //! [`OnlineLearner::left_out`]: nothing is refused for its size.
@@ -91,7 +91,7 @@ use crate::state::{State, Tensor};
 
 use self::choice::{Limits, TRIAL};
 use self::roster::Roster;
-use self::stack::Stack;
+use self::stack::{Stack, write_columns};
 use super::mixture::Mixture;
 
 pub use self::words::{Description, Lineup, Place};
@@ -221,6 +221,8 @@ pub struct Auto {
     top: Mixture,
     rounds: u64,
     losses: Vec<f64>,
+    /// The stacks' columns of a prediction that is older than the last member.
+    joined_since: Vec<f64>,
 }
 
 impl std::fmt::Debug for Auto {
@@ -297,6 +299,7 @@ impl Algorithm for Auto {
             limit: multiply_adds(budget),
             top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
             losses: vec![0.0; 1 + stacks.len()],
+            joined_since: Vec::new(),
             stacks,
             roster: Roster::new(lineup, problem.clone(), seed)?,
             problem,
@@ -342,7 +345,7 @@ impl Predictor for Auto {
         let mut members = self.roster.predictions();
         members.extend(self.stacks.iter().map(Stack::prediction));
         members.push(Prediction::sized(self.problem.classes, 0));
-        Prediction { members, ..Prediction::sized(self.problem.classes, 0) }
+        Prediction { members, ..Prediction::sized(self.problem.classes, self.columns()) }
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
@@ -365,21 +368,27 @@ impl Predictor for Auto {
 }
 
 impl Auto {
+    /// Numbers of the stacks' columns.
+    fn columns(&self) -> usize {
+        self.problem.classes * (1 + self.roster.words.len())
+    }
+
     /// Predicts `x`; `foreseen` is as in [`Roster::predict`].
     fn forecast(&self, x: Features<'_>, foreseen: Option<(&[Vec<f64>], usize, usize)>, out: &mut Prediction) {
         if out.members.len() != self.roster.words.len() + self.stacks.len() + 1 {
             // Members were added.
             *out = self.prediction();
         }
-        let Prediction { members, probabilities, .. } = out;
+        let Prediction { members, probabilities, scratch, .. } = out;
         let Parts { inputs, stacks, base } = Parts::of_room(members, self.stacks.len());
         self.roster.predict(x, foreseen, inputs, base); // eq. (1)
+        write_columns(&base.scores, inputs, scratch);
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
         for (p, base) in probabilities.iter_mut().zip(&base.probabilities) {
             *p = first * base;
         }
         for ((stack, at), weight) in self.stacks.iter().zip(stacks).zip(others) {
-            stack.predict(&base.scores, inputs, at);
+            stack.predict(&base.scores, scratch, at);
             for (p, theirs) in probabilities.iter_mut().zip(&at.probabilities) {
                 *p += weight * theirs; // eq. (2)
             }
@@ -394,9 +403,18 @@ impl OnlineLearner for Auto {
         let Parts { inputs, stacks, base } = Parts::of(&at.members, self.stacks.len());
         self.roster.update(x, y, inputs, base);
         self.losses[0] = y.log_loss(&base.probabilities);
+        let len = self.columns();
+        let columns = if at.scratch.len() == len {
+            &at.scratch
+        } else {
+            // Members have joined since.
+            self.joined_since.resize(len, 0.0);
+            write_columns(&base.scores, inputs, &mut self.joined_since);
+            &self.joined_since
+        };
         for ((stack, at), loss) in self.stacks.iter_mut().zip(stacks).zip(&mut self.losses[1..]) {
             *loss = y.log_loss(&at.probabilities);
-            stack.update(&base.scores, inputs, y, at);
+            stack.update(&base.scores, columns, y, at);
         }
         self.top.update(&self.losses);
         self.rounds += 1;

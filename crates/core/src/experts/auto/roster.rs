@@ -253,9 +253,9 @@ impl Roster {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Drops expensive members until the rest is within `limit`, with `budget` multiply-adds to come to: the
-    /// worst so far first, but the best of each kind after all others, since stacks gain most from members
-    /// that know different things. The best of all stays.
+    /// Drops members that find no room within `limit`, with `budget` multiply-adds to come to. The best of all
+    /// stays, and so do those that cost little; room is given to the best of each kind first, since stacks gain
+    /// most from members that know different things, and then to the others, the best first.
     pub(super) fn retire(&mut self, limit: f64, budget: f64) {
         let shown: Vec<f64> = heads(&self.words).map(|heads| self.shown(heads)).collect();
         let mut staying: Vec<usize> =
@@ -268,15 +268,19 @@ impl Roster {
             kinds.push(kind);
             first
         });
-        for at in others.into_iter().rev().chain(best.into_iter().skip(1).rev()) {
-            if self.work() <= limit {
-                return;
-            }
-            let word = self.words[at];
-            if word.work(&self.problem) > word.tolerated() * budget {
-                self.leave(at);
-            }
+        let mut in_order = best.into_iter().chain(others);
+        let Some(leader) = in_order.next() else { return };
+        let work = |word: Description| word.work(&self.problem);
+        let cheap = |word: Description| work(word) <= word.tolerated() * budget;
+        let (kept, asking): (Vec<usize>, Vec<usize>) = in_order.partition(|at| cheap(self.words[*at]));
+        let sure = kept.into_iter().chain([leader]);
+        let mut room = limit - sure.map(|at| work(self.words[at])).sum::<f64>();
+        let mut leaving = Vec::new();
+        for at in asking {
+            let own = work(self.words[at]);
+            if own <= room { room -= own } else { leaving.push(at) }
         }
+        leaving.into_iter().for_each(|at| self.leave(at));
     }
 
     /// Where the edge of a grid of regularizations is the best, adds a member beyond it, if all of them stay

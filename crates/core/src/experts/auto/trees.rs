@@ -18,10 +18,10 @@ use crate::state::{State, Tensor};
 use super::member::Member;
 
 /// Copies.
-const COPIES: u64 = 18;
+const COPIES: u64 = 30;
 
-/// Numbers that a tree may take to keep rows: all of them 2 MiB each.
-const MEMORY: u64 = 1 << 18;
+/// Numbers that a tree may take to keep rows, 4 MiB: a tree that has used them up no longer grows.
+const MEMORY: u64 = 1 << 19;
 
 /// More splits to choose from cost more than they gain.
 const MOST_TRIES: u64 = 32;

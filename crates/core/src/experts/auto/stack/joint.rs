@@ -17,8 +17,8 @@ use crate::kernel::vector::take;
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
+use super::EVERY;
 use super::separate::Separate;
-use super::{EVERY, write_base, write_member};
 
 /// $\gamma$.
 const GAMMA: f64 = 0.25;
@@ -70,16 +70,12 @@ impl Joint {
         Prediction::sized(self.classes, self.work.len())
     }
 
-    /// Writes $\Phi$, $K$ x width, column-major, and $U = \gamma A^{-1} \Phi^\top$, $\Phi U$.
-    fn project(&self, base: &[f64], inputs: &[Prediction], phi: &mut [f64], u: &mut [f64], gram: &mut [f64]) {
+    /// Writes $\Phi$, $K$ x width, column-major, of which `said` are the first columns, and $U = \gamma A^{-1} \Phi^\top$, $\Phi U$.
+    fn project(&self, said: &[f64], phi: &mut [f64], u: &mut [f64], gram: &mut [f64]) {
         let (k, w) = (self.classes, self.width());
-        phi.fill(0.0);
-        let (said, biases) = phi.split_at_mut(k * (self.inputs + 1));
-        let (first, members) = said.split_at_mut(k);
-        write_base(base, first);
-        for (column, input) in members.chunks_exact_mut(k).zip(inputs) {
-            write_member(base, input, column);
-        }
+        let (first, biases) = phi.split_at_mut(k * (self.inputs + 1));
+        first.copy_from_slice(said);
+        biases.fill(0.0);
         biases.iter_mut().step_by(k + 1).for_each(|bias| *bias = 1.0);
         let phi = columns(phi, k, w);
         product(columns_mut(u, w, k), Store::Replace, 1.0, columns(&self.inverse, w, w), phi.transpose());
@@ -92,12 +88,12 @@ impl Joint {
         }
     }
 
-    /// `base` are the logarithms of the mixture's probabilities, `inputs` the members', as scores.
-    pub(super) fn predict(&self, base: &[f64], inputs: &[Prediction], out: &mut Prediction) {
+    /// `base` are the logarithms of the mixture's probabilities, `said` what the members' columns are.
+    pub(super) fn predict(&self, base: &[f64], said: &[f64], out: &mut Prediction) {
         let (k, w) = (self.classes, self.width());
         let rest = &mut &mut out.scratch[..];
         let (phi, u, gram) = (take(rest, k * w), take(rest, k * w), take(rest, k * k));
-        self.project(base, inputs, phi, u, gram);
+        self.project(said, phi, u, gram);
         let (a, g) = (take(rest, k * k), take(rest, k));
         for (a, n) in a.iter_mut().zip(&*gram) {
             *a = n / (2.0 * GAMMA);
@@ -118,7 +114,7 @@ impl Joint {
     }
 
     /// Learns the truth of the round in which `at` was predicted.
-    pub(super) fn update(&mut self, base: &[f64], inputs: &[Prediction], y: Target<'_>, at: &Prediction) {
+    pub(super) fn update(&mut self, base: &[f64], said: &[f64], y: Target<'_>, at: &Prediction) {
         let (k, w, c) = (self.classes, self.width(), self.classes - 1);
         let mut work = std::mem::take(&mut self.work);
         let room = work.len();
@@ -129,7 +125,7 @@ impl Joint {
             u.copy_from_slice(&at.scratch[k * w..][..k * w]);
             gram.copy_from_slice(&at.scratch[2 * k * w..][..k * k]);
         } else {
-            self.project(base, inputs, phi, u, gram);
+            self.project(said, phi, u, gram);
         }
         let (residual, curved, offset) = (take(rest, k), take(rest, k), take(rest, k));
         let p = &at.probabilities;

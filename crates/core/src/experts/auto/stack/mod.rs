@@ -13,6 +13,7 @@ mod joint;
 mod separate;
 
 use crate::example::Target;
+use crate::kernel::vector::sum;
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
@@ -53,19 +54,19 @@ impl Stack {
         }
     }
 
-    /// `base` are the logarithms of the mixture's probabilities, `inputs` the members', as scores.
-    pub(super) fn predict(&self, base: &[f64], inputs: &[Prediction], out: &mut Prediction) {
+    /// `base` are the logarithms of the mixture's probabilities, `columns` those of [`write_columns`].
+    pub(super) fn predict(&self, base: &[f64], columns: &[f64], out: &mut Prediction) {
         match self {
-            Self::Joint(stack) => stack.predict(base, inputs, out),
-            Self::Separate(stack) => stack.predict(base, inputs, out),
+            Self::Joint(stack) => stack.predict(base, columns, out),
+            Self::Separate(stack) => stack.predict(base, columns, out),
         }
     }
 
     /// Learns the truth of the round in which `at` was predicted.
-    pub(super) fn update(&mut self, base: &[f64], inputs: &[Prediction], y: Target<'_>, at: &Prediction) {
+    pub(super) fn update(&mut self, base: &[f64], columns: &[f64], y: Target<'_>, at: &Prediction) {
         match self {
-            Self::Joint(stack) => stack.update(base, inputs, y, at),
-            Self::Separate(stack) => stack.update(base, inputs, y, at),
+            Self::Joint(stack) => stack.update(base, columns, y, at),
+            Self::Separate(stack) => stack.update(columns, y, at),
         }
     }
 
@@ -99,9 +100,21 @@ impl Stack {
     }
 }
 
+/// Writes the columns of $\Phi$ that are not biases, each of as many numbers as classes: that of the
+/// temperature, those of the members, and 0 for members that have joined since `inputs` were predicted.
+pub(super) fn write_columns(base: &[f64], inputs: &[Prediction], columns: &mut [f64]) {
+    let (first, members) = columns.split_at_mut(base.len());
+    write_base(base, first);
+    let (known, joined) = members.split_at_mut(inputs.len() * base.len());
+    for (column, input) in known.chunks_exact_mut(base.len()).zip(inputs) {
+        write_member(base, input, column);
+    }
+    joined.fill(0.0);
+}
+
 /// Writes the column of the temperature, of mean 0: $z_0$ for `base` $= z_0$.
 fn write_base(base: &[f64], column: &mut [f64]) {
-    let mean = base.iter().sum::<f64>() / base.len() as f64;
+    let mean = sum(base) / base.len() as f64;
     for (out, z) in column.iter_mut().zip(base) {
         *out = (z - mean).clamp(-LOUDEST, LOUDEST);
     }
@@ -146,14 +159,16 @@ mod tests {
                 input.set_scores_to_logarithms();
             }
             base.set_scores_to_logarithms();
-            stack.predict(&base.scores, &inputs, &mut at);
+            let mut columns = vec![0.0; 4 * 3];
+            write_columns(&base.scores, &inputs, &mut columns);
+            stack.predict(&base.scores, &columns, &mut at);
             let y = Target::class(class);
             loss += if t >= 1500 { y.log_loss(&at.probabilities) / 500.0 } else { 0.0 };
             all.extend_from_slice(&at.probabilities);
             if kept {
                 at.stamp = None;
             }
-            stack.update(&base.scores, &inputs, y, &at);
+            stack.update(&base.scores, &columns, y, &at);
         }
         (loss, all)
     }
@@ -191,7 +206,9 @@ mod tests {
         let inputs: Vec<Prediction> =
             [spread([0.1, 0.2, 0.3, 0.4]), spread([0.4, 0.1, 0.1, 0.4]), base.clone()].into();
         let mut at = stack.prediction();
-        stack.predict(&base.scores, &inputs[..members], &mut at);
+        let mut columns = vec![0.0; classes * (1 + members)];
+        write_columns(&base.scores, &inputs[..members], &mut columns);
+        stack.predict(&base.scores, &columns, &mut at);
         at.probabilities[..4].to_vec()
     }
 
@@ -230,7 +247,9 @@ mod tests {
         base.probabilities.copy_from_slice(&[0.7, 0.2, 0.1]);
         base.set_scores_to_logarithms();
         let mut at = stack.prediction();
-        stack.predict(&base.scores, &[Prediction::default()], &mut at);
+        let mut columns = [0.0; 6];
+        write_columns(&base.scores, &[Prediction::default()], &mut columns);
+        stack.predict(&base.scores, &columns, &mut at);
         // The average over all labels that FOLKLORE adds holds it back.
         assert!((0.45..0.7).contains(&at.probabilities[0]), "{:?}", at.probabilities);
     }

@@ -18,7 +18,7 @@ use crate::kernel::vector::{axpy, dot, take};
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
-use super::{EVERY, write_base, write_member};
+use super::EVERY;
 
 /// The length of a weight's step, in Newton steps on the sum of the losses so far.
 const STEP: f64 = 2.0;
@@ -56,7 +56,7 @@ impl Separate {
             biases: vec![0.0; classes],
             bias_precision: vec![ratio; classes],
             rounds: 0,
-            work: vec![0.0; classes * (side + 2) + side * side + side],
+            work: vec![0.0; 2 * classes + side * side + side],
         }
     }
 
@@ -71,45 +71,36 @@ impl Separate {
     }
 
     pub(super) fn prediction(&self) -> Prediction {
-        Prediction::sized(self.classes, self.classes)
+        Prediction::sized(self.classes, 0)
     }
 
-    pub(super) fn predict(&self, base: &[f64], inputs: &[Prediction], out: &mut Prediction) {
-        let Prediction { scores, probabilities, scratch, stamp, .. } = out;
-        let (temperature, weights) = self.weights.split_first().expect("the temperature is the first");
+    pub(super) fn predict(&self, base: &[f64], columns: &[f64], out: &mut Prediction) {
+        let Prediction { scores, probabilities, stamp, .. } = out;
         for ((score, base), bias) in scores.iter_mut().zip(base).zip(&self.biases) {
             *score = base + bias;
         }
-        write_base(base, scratch);
-        axpy(*temperature, scratch, scores);
-        for (weight, input) in weights.iter().zip(inputs).filter(|(weight, _)| **weight != 0.0) {
-            write_member(base, input, scratch);
-            axpy(*weight, scratch, scores);
+        let columns = self.weights.iter().zip(columns.chunks_exact(self.classes));
+        for (weight, column) in columns.filter(|(weight, _)| **weight != 0.0) {
+            axpy(*weight, column, scores);
         }
         quick_softmax(scores, probabilities);
         *stamp = Some(self.rounds);
     }
 
-    pub(super) fn update(&mut self, base: &[f64], inputs: &[Prediction], y: Target<'_>, at: &Prediction) {
+    pub(super) fn update(&mut self, columns: &[f64], y: Target<'_>, at: &Prediction) {
         let (k, side) = (self.classes, self.weights.len());
         let rest = &mut &mut self.work[..];
-        let (phi, residual, curved) = (take(rest, k * side), take(rest, k), take(rest, k));
+        let (residual, curved) = (take(rest, k), take(rest, k));
         let (factor, step) = (take(rest, side * side), take(rest, side));
-        let (first, members) = phi.split_at_mut(k);
-        write_base(base, first);
-        members.fill(0.0);
-        for (column, input) in members.chunks_exact_mut(k).zip(inputs) {
-            write_member(base, input, column);
-        }
         let p = &at.probabilities;
         residual.copy_from_slice(p);
         y.truth.subtract_from(residual);
         residual.iter_mut().for_each(|residual| *residual *= y.weight);
-        for (i, column) in phi.chunks_exact(k).enumerate() {
+        for (i, column) in columns.chunks_exact(k).enumerate() {
             step[i] = dot(column, residual);
             covariance_times(p, column, curved);
             // The lower triangle, which is what the factorisation reads.
-            for (j, other) in phi.chunks_exact(k).take(i + 1).enumerate() {
+            for (j, other) in columns.chunks_exact(k).take(i + 1).enumerate() {
                 self.precision[j * side + i] += y.weight * dot(other, curved);
             }
         }
