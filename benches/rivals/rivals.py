@@ -12,7 +12,7 @@
               package first
 
 The first run makes an environment of its own under target/rivals and installs requirements.txt there. Tables go to
-results/rivals-TABLE.md; NOREGRET_PROGRAM names another program than target/dist/noregret; what was run once is remembered in target/rivals/runs.jsonl (delete it to run again).
+results/rivals-TABLE.md; NOREGRET_PROGRAM names another program than target/dist/noregret; what was run once is remembered in target/rivals/runs.jsonl (delete it to run again), of noregret for each build.
 """
 
 import argparse

@@ -169,8 +169,7 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
             forecasts,
             last: plan.save_32bit.then(Influence::new),
             // Of late labels they would know too early, and of right and wrong too much.
-            baselines: (stream.delay.is_none() && !bandit)
-                .then(|| Baselines::new(learner.problem().classes)),
+            baselines: (stream.delay.is_none() && !bandit).then(|| Baselines::new(learner.problem().classes)),
         },
         risk_plot: observe.risk_plot.as_deref().map(RiskPlot::open).transpose()?,
     };

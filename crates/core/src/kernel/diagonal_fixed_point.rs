@@ -162,6 +162,16 @@ mod tests {
                 prop_assert!((p[i] - solution.probabilities[i]).abs() <= 1e-11);
                 prop_assert!((z[i] - g[i] + a[i] * p[i]).abs() <= 1e-10 * (1.0 + scale * scale));
             }
+
+            // In single precision, from any probabilities.
+            let (mut z_single, mut p_single, mut scratch) = (vec![0.0; k], vec![0.0; k], vec![0.0; scratch_len(k)]);
+            let near: Vec<f64> = (0..k).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect();
+            for near in [None, Some(&p[..]), Some(&near[..])] {
+                solve_single(&a, &g, near, &mut z_single, &mut p_single, &mut scratch);
+                for (single, p) in p_single.iter().zip(&p) {
+                    prop_assert!((single - p).abs() <= 1e-7, "{single} for {p} from {near:?}");
+                }
+            }
         }
     }
 

@@ -257,7 +257,7 @@ impl Auto {
             self.roster.retire(limits.work, self.limit);
         }
         if self.roster.extend(limits) > 0 {
-            let (classes, inputs) = (self.problem.classes, self.roster.words.len());
+            let (classes, inputs) = (self.problem.classes, self.roster.columns());
             self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
         }
     }
@@ -285,7 +285,7 @@ impl Algorithm for Auto {
         }
         let limits = Limits { work: multiply_adds(budget), numbers: numbers(memory) };
         let lineup = params.members.unwrap_or_else(|| Lineup::within(&problem, limits));
-        let inputs = lineup.0.len();
+        let inputs = lineup.0.iter().map(|place| place.member.columns()).sum();
         let stack =
             |(forgetting, ratio): &(f64, f64)| Stack::new(problem.classes, inputs, *forgetting, *ratio);
         let stacks: Vec<Stack> = STACKS.iter().map(stack).collect();
@@ -370,7 +370,7 @@ impl Predictor for Auto {
 impl Auto {
     /// Numbers of the stacks' columns.
     fn columns(&self) -> usize {
-        self.problem.classes * (1 + self.roster.words.len())
+        self.problem.classes * (1 + self.roster.columns())
     }
 
     /// Predicts `x`; `foreseen` is as in [`Roster::predict`].
@@ -382,7 +382,8 @@ impl Auto {
         let Prediction { members, probabilities, scratch, .. } = out;
         let Parts { inputs, stacks, base } = Parts::of_room(members, self.stacks.len());
         self.roster.predict(x, foreseen, inputs, base); // eq. (1)
-        write_columns(&base.scores, inputs, scratch);
+        let counts = self.roster.words.iter().map(|word| word.columns());
+        write_columns(&base.scores, inputs.iter().zip(counts), scratch);
         let (first, others) = self.top.weights().split_first().expect("the base is the first");
         for (p, base) in probabilities.iter_mut().zip(&base.probabilities) {
             *p = first * base;
@@ -409,7 +410,8 @@ impl OnlineLearner for Auto {
         } else {
             // Members have joined since.
             self.joined_since.resize(len, 0.0);
-            write_columns(&base.scores, inputs, &mut self.joined_since);
+            let counts = self.roster.words.iter().map(|word| word.columns());
+            write_columns(&base.scores, inputs.iter().zip(counts), &mut self.joined_since);
             &self.joined_since
         };
         for ((stack, at), loss) in self.stacks.iter_mut().zip(stacks).zip(&mut self.losses[1..]) {
@@ -453,7 +455,7 @@ impl OnlineLearner for Auto {
         let limits = (!self.fixed).then(|| (self.limits(), self.limit));
         let joined = self.roster.grow(classes, features, limits);
         if joined || classes > self.problem.classes {
-            let inputs = self.roster.words.len();
+            let inputs = self.roster.columns();
             self.stacks.iter_mut().for_each(|stack| stack.grow(classes, inputs));
         }
         self.problem = Problem { classes, features, ..self.problem.clone() };

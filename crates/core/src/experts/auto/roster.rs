@@ -82,6 +82,11 @@ impl Roster {
         places.filter(|((_, made), _)| made.is_some()).map(|((member, _), share)| (*member, share))
     }
 
+    /// Columns that a stack has for all members.
+    pub(super) fn columns(&self) -> usize {
+        self.words.iter().map(|word| word.columns()).sum()
+    }
+
     /// Multiply-adds of a round.
     pub(super) fn work(&self) -> f64 {
         self.active().map(|(word, _)| word.work(&self.problem)).sum()

@@ -12,8 +12,9 @@
 mod joint;
 mod separate;
 
-use crate::example::Target;
-use crate::kernel::vector::sum;
+use crate::example::{LEAST_PROBABILITY, Target};
+use crate::kernel::softmax::quick_logarithms;
+use crate::kernel::vector::{sum, take};
 use crate::prediction::Prediction;
 use crate::state::Tensor;
 
@@ -25,6 +26,9 @@ const LOUDEST: f64 = 8.0;
 
 /// Rounds between two shrinkings, for stacks that forget.
 const EVERY: u64 = 64;
+
+/// Classes whose logarithms are taken at a time.
+const ALIKE: usize = 64;
 
 /// Classes up to which a stack is [`Joint`].
 const FEW: usize = 16;
@@ -101,15 +105,36 @@ impl Stack {
 }
 
 /// Writes the columns of $\Phi$ that are not biases, each of as many numbers as classes: that of the
-/// temperature, those of the members, and 0 for members that have joined since `inputs` were predicted.
-pub(super) fn write_columns(base: &[f64], inputs: &[Prediction], columns: &mut [f64]) {
-    let (first, members) = columns.split_at_mut(base.len());
+/// temperature, those of the members, and 0 for members that have joined since `inputs` were predicted. With
+/// each of `inputs` comes the number of its columns: 1, or one for each of its heads.
+pub(super) fn write_columns<'a>(
+    base: &[f64],
+    inputs: impl Iterator<Item = (&'a Prediction, usize)>,
+    columns: &mut [f64],
+) {
+    let (first, mut rest) = columns.split_at_mut(base.len());
     write_base(base, first);
-    let (known, joined) = members.split_at_mut(inputs.len() * base.len());
-    for (column, input) in known.chunks_exact_mut(base.len()).zip(inputs) {
-        write_member(base, input, column);
+    for (input, count) in inputs {
+        let own = take(&mut rest, count * base.len());
+        if count == 1 {
+            write_member(base, &input.scores, own);
+            continue;
+        }
+        if input.members.is_empty() {
+            own.fill(0.0);
+        }
+        let mut logarithms = [0.0; ALIKE];
+        for (column, head) in own.chunks_exact_mut(base.len()).zip(&input.members) {
+            let blocks =
+                column.chunks_mut(ALIKE).zip(base.chunks(ALIKE)).zip(head.probabilities.chunks(ALIKE));
+            for ((column, base), p) in blocks {
+                let logarithms = &mut logarithms[..p.len()];
+                quick_logarithms(p, LEAST_PROBABILITY, logarithms);
+                write_member(base, logarithms, column);
+            }
+        }
     }
-    joined.fill(0.0);
+    rest.fill(0.0);
 }
 
 /// Writes the column of the temperature, of mean 0: $z_0$ for `base` $= z_0$.
@@ -121,11 +146,11 @@ fn write_base(base: &[f64], column: &mut [f64]) {
 }
 
 /// Writes the column of a member; 0 for one that was dropped, which says nothing.
-fn write_member(base: &[f64], input: &Prediction, column: &mut [f64]) {
-    if input.scores.is_empty() {
+fn write_member(base: &[f64], scores: &[f64], column: &mut [f64]) {
+    if scores.is_empty() {
         column.fill(0.0);
     }
-    for ((out, z), base) in column.iter_mut().zip(&input.scores).zip(base) {
+    for ((out, z), base) in column.iter_mut().zip(scores).zip(base) {
         *out = (z - base).clamp(-LOUDEST, LOUDEST);
     }
 }
@@ -160,7 +185,7 @@ mod tests {
             }
             base.set_scores_to_logarithms();
             let mut columns = vec![0.0; 4 * 3];
-            write_columns(&base.scores, &inputs, &mut columns);
+            write_columns(&base.scores, inputs.iter().map(|input| (input, 1)), &mut columns);
             stack.predict(&base.scores, &columns, &mut at);
             let y = Target::class(class);
             loss += if t >= 1500 { y.log_loss(&at.probabilities) / 500.0 } else { 0.0 };
@@ -207,7 +232,7 @@ mod tests {
             [spread([0.1, 0.2, 0.3, 0.4]), spread([0.4, 0.1, 0.1, 0.4]), base.clone()].into();
         let mut at = stack.prediction();
         let mut columns = vec![0.0; classes * (1 + members)];
-        write_columns(&base.scores, &inputs[..members], &mut columns);
+        write_columns(&base.scores, inputs[..members].iter().map(|input| (input, 1)), &mut columns);
         stack.predict(&base.scores, &columns, &mut at);
         at.probabilities[..4].to_vec()
     }
@@ -240,6 +265,23 @@ mod tests {
         assert!(forecast(&stack, FEW + 1, 2).iter().all(|p| p.is_finite()));
     }
 
+    /// With a column for each head, $\ln p^i - z_0$ of each; 0 for a member that was dropped, and for those that
+    /// have joined.
+    #[test]
+    fn heads_have_columns() {
+        let base = [0.5f64.ln(), 0.5f64.ln()];
+        let head = |p: f64| Prediction { probabilities: vec![p, 1.0 - p], ..Prediction::default() };
+        let several = Prediction { members: vec![head(0.25), head(0.75)], ..Prediction::default() };
+        let mut columns = [9.0; 2 * 6];
+        let dropped = Prediction::default();
+        write_columns(&base, [(&several, 2), (&dropped, 2)].into_iter(), &mut columns);
+        let (less, more) = (0.5f64.ln(), 1.5f64.ln());
+        for (column, want) in columns.iter().zip([0.0, 0.0, less, more, more, less]) {
+            assert!((column - want).abs() < 1e-15, "{columns:?}");
+        }
+        assert_eq!(columns[6..], [0.0; 6]);
+    }
+
     #[test]
     fn a_stack_begins_as_a_cautious_mixture() {
         let stack = Stack::new(3, 1, 0.0, 1.0);
@@ -248,7 +290,7 @@ mod tests {
         base.set_scores_to_logarithms();
         let mut at = stack.prediction();
         let mut columns = [0.0; 6];
-        write_columns(&base.scores, &[Prediction::default()], &mut columns);
+        write_columns(&base.scores, [(&Prediction::default(), 1)].into_iter(), &mut columns);
         stack.predict(&base.scores, &columns, &mut at);
         // The average over all labels that FOLKLORE adds holds it back.
         assert!((0.45..0.7).contains(&at.probabilities[0]), "{:?}", at.probabilities);
