@@ -221,8 +221,8 @@ pub struct Auto {
     top: Mixture,
     rounds: u64,
     losses: Vec<f64>,
-    /// The stacks' columns of a prediction that is older than the last member.
-    joined_since: Vec<f64>,
+    /// The stacks' columns of a prediction without them.
+    rewritten: Vec<f64>,
 }
 
 impl std::fmt::Debug for Auto {
@@ -299,7 +299,7 @@ impl Algorithm for Auto {
             limit: multiply_adds(budget),
             top: Mixture::new(&vec![1.0; 1 + stacks.len()]),
             losses: vec![0.0; 1 + stacks.len()],
-            joined_since: Vec::new(),
+            rewritten: Vec::new(),
             stacks,
             roster: Roster::new(lineup, problem.clone(), seed)?,
             problem,
@@ -405,14 +405,14 @@ impl OnlineLearner for Auto {
         self.roster.update(x, y, inputs, base);
         self.losses[0] = y.log_loss(&base.probabilities);
         let len = self.columns();
-        let columns = if at.scratch.len() == len {
+        let columns = if at.is_fresh(self.rounds) && at.scratch.len() == len {
             &at.scratch
         } else {
-            // Members have joined since.
-            self.joined_since.resize(len, 0.0);
+            // It is of an earlier round, or was kept without its by-products.
+            self.rewritten.resize(len, 0.0);
             let counts = self.roster.words.iter().map(|word| word.columns());
-            write_columns(&base.scores, inputs.iter().zip(counts), &mut self.joined_since);
-            &self.joined_since
+            write_columns(&base.scores, inputs.iter().zip(counts), &mut self.rewritten);
+            &self.rewritten
         };
         for ((stack, at), loss) in self.stacks.iter_mut().zip(stacks).zip(&mut self.losses[1..]) {
             *loss = y.log_loss(&at.probabilities);
