@@ -258,9 +258,9 @@ impl Roster {
         heads.map(|head| self.base.log_weight(head)).fold(f64::MIN, f64::max)
     }
 
-    /// Drops members that find no room within `limit`, with `budget` multiply-adds to come to. The best of all
-    /// stays, and so do those that cost little; room is given to the best of each kind first, since stacks gain
-    /// most from members that know different things, and then to the others, the best first.
+    /// Drops members that find no room within `limit`, with `budget` multiply-adds to come to. The best of
+    /// all stays, and so do those that cost little; room is given to the best of each kind first, since
+    /// stacks gain most from members that know different things, and then to the others, the best first.
     pub(super) fn retire(&mut self, limit: f64, budget: f64) {
         let shown: Vec<f64> = heads(&self.words).map(|heads| self.shown(heads)).collect();
         let mut staying: Vec<usize> =

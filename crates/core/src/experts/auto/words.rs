@@ -141,8 +141,8 @@ impl Description {
         !matches!(self, Self::Labels | Self::Pairs | Self::Trees | Self::Forest)
     }
 
-    /// Columns that a stack has for it: one for each head of `diagonals`, whose regularizations differ, and one
-    /// for the heads of any other member.
+    /// Columns that a stack has for it: one for each head of `diagonals`, whose regularizations differ, and
+    /// one for the heads of any other member.
     pub(super) fn columns(self) -> usize {
         if let Self::Diagonals { heads, .. } = self { heads } else { 1 }
     }

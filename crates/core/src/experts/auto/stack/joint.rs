@@ -70,7 +70,8 @@ impl Joint {
         Prediction::sized(self.classes, self.work.len())
     }
 
-    /// Writes $\Phi$, $K$ x width, column-major, of which `said` are the first columns, and $U = \gamma A^{-1} \Phi^\top$, $\Phi U$.
+    /// Writes $\Phi$, $K$ x width, column-major, of which `said` are the first columns, and $U = \gamma
+    /// A^{-1} \Phi^\top$, $\Phi U$.
     fn project(&self, said: &[f64], phi: &mut [f64], u: &mut [f64], gram: &mut [f64]) {
         let (k, w) = (self.classes, self.width());
         let (first, biases) = phi.split_at_mut(k * (self.inputs + 1));

@@ -265,8 +265,8 @@ mod tests {
         assert!(forecast(&stack, FEW + 1, 2).iter().all(|p| p.is_finite()));
     }
 
-    /// With a column for each head, $\ln p^i - z_0$ of each; 0 for a member that was dropped, and for those that
-    /// have joined.
+    /// With a column for each head, $\ln p^i - z_0$ of each; 0 for a member that was dropped, and for those
+    /// that have joined.
     #[test]
     fn heads_have_columns() {
         let base = [0.5f64.ln(), 0.5f64.ln()];
