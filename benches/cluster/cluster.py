@@ -268,11 +268,11 @@ def pictures() -> list[str]:
         figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
         shards = np.array([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000])
         for side in (126, 330, 1000):
-            one = model_seconds(1, 1e8, side, constants)
-            axes.loglog(shards, [one / model_seconds(s, 1e8, side, constants) for s in shards], marker=".", label=f"n = {side}")
+            one = model_seconds(1, 1e6, side, constants)
+            axes.loglog(shards, [one / model_seconds(s, 1e6, side, constants) for s in shards], marker=".", label=f"n = {side}")
         axes.loglog(shards, shards, color="grey", linewidth=0.8, label="linear")
         axes.set_xlabel("shards (nodes)")
-        axes.set_ylabel("speed-up, modelled")
+        axes.set_ylabel("speed-up on a million rows, modelled")
         axes.legend(frameon=False)
         figure.savefig(OUT / "scaling.svg", metadata={"Date": None})
         made.append("scaling.svg")
@@ -347,7 +347,7 @@ def page() -> None:
             f"`fit` on {one['rows']} rows (n = 330), wall time on {one['cores']} cores, start of processes included: "
             + ", ".join(f"{wall['shards']} shards {wall['seconds']:.1f} s" for wall in one["walls"])
             + ".\n",
-            "![Speed-up that the model predicts up to 1,000 nodes](cluster/scaling.svg)\n",
+            "![Speed-up on a million rows that the model predicts, up to 1,000 nodes](cluster/scaling.svg)\n",
         ]
     if "keyed" in parts:
         one = parts["keyed"]
@@ -367,8 +367,8 @@ def page() -> None:
     if "quality" in parts:
         text += [
             "## What sharding costs in quality\n",
-            "`python3 benches/cluster/cluster.py quality`. Test-then-train log-loss of `folklore`: every row is predicted by its shard's learner. The first rows of each stream; `ogd`",
-            "and `auto` do not add up (first-order steps depend on their order, trees and members' weights on what was seen), so they",
+            "`python3 benches/cluster/cluster.py quality --rows ROWS`. Test-then-train log-loss of `folklore`: every row is predicted by its",
+            "shard's learner. The first rows of each stream, as many as its heading says; `ogd` and `auto` do not add up (first-order steps depend on their order, trees and members' weights on what was seen), so they",
             "are shown on one stream only.\n",
         ]
         for name, one in parts["quality"].items():
@@ -383,7 +383,7 @@ def page() -> None:
     if parts.get("period"):
         text += [
             "## What the period costs\n",
-            "`python3 benches/cluster/cluster.py period`. Shards learn, statistics are added up, all go on from the sum: the more",
+            "`python3 benches/cluster/cluster.py period --rows ROWS`. Shards learn, statistics are added up, all go on from the sum: the more",
             "often, the closer to one stream, and the more work. Eight shards; the first row has one merge, at the end. Seconds of processor",
             "time of all shards and mergers together, in one process: what a network adds is in the cost model.\n",
         ]

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from places import NOREGRET
+from places import HERE, MOA, NOREGRET
 
 FLOOR = 1e-15
 MIX = 1e-3
@@ -178,4 +178,31 @@ def sklearn(stream, setting):
     return scored(np.nan_to_num(p), labels, time.perf_counter() - wall, time.process_time() - cpu)
 
 
-RUN = {"noregret": noregret, "vw": vw, "vw-cbify": vw_cbify, "river": river, "sklearn": sklearn}
+# MOA --------------------------------------------------------------------------------------------------------------
+
+
+def arff(stream):
+    """The rows as MOA reads them, every feature a number."""
+    path = stream.libsvm.with_suffix(".arff")
+    if not path.exists():
+        features, labels = stream.rows
+        with open(part := path.with_suffix(".part"), "w") as out:
+            out.write(f"@relation '{stream.name}'\n")
+            out.writelines(f"@attribute x{j + 1} numeric\n" for j in range(features.shape[1]))
+            out.write(f"@attribute label {{{','.join(str(k) for k in range(stream.classes))}}}\n@data\n")
+            for row, label in zip(features, labels):
+                out.write(",".join(f"{v:.9g}" for v in row.toarray()[0]) + f",{label}\n")
+        part.rename(path)
+    return path
+
+
+def moa(stream, setting):
+    """A learner of MOA, by Prequential.java. Seconds are those of predicting and learning alone: neither the start of Java
+    nor the reading of the file, and not the threads that compile and collect garbage beside it."""
+    command = ["java", "-Xmx8g", "-cp", MOA, HERE / "Prequential.java", setting, arff(stream)]
+    out, wall, _ = timed(command)
+    loss, error, rows, seconds = out.split()[-4:]
+    return Outcome(float(loss), float(error), wall, float(seconds), int(rows))
+
+
+RUN = {"moa": moa, "noregret": noregret, "vw": vw, "vw-cbify": vw_cbify, "river": river, "sklearn": sklearn}

@@ -8,21 +8,10 @@ from contestants import MOST
 from grids import settings
 from places import ROOT
 from streams import GENERATED, GENERATED_ROWS, NAMES, stream
-from tables import chosen, given_up, outcome, remembered
+from tables import chosen, given_up, outcome, put_into, remembered
 
 PAGE = ROOT / "results" / "rivals-quality.md"
 FORESTS = ("adaptive-random-forest", "mondrian-forest")
-
-
-def put(title, body):
-    """Writes a section of the page, in the place of the one of that title."""
-    text = PAGE.read_text()
-    before, found, rest = text.partition(f"## {title}\n")
-    after = rest.partition("\n## ")
-    section = f"## {title}\n\n{body.strip()}\n"
-    following = f"\n## {after[2]}" if found and after[1] else ""
-    PAGE.write_text((before if found else text.rstrip() + "\n\n") + section + following)
-    print(f"wrote '{title}' into {PAGE}", file=sys.stderr)
 
 
 def shown(result, best=None):
@@ -47,7 +36,7 @@ def forests(options):
             over = given_up("river", forest, on) if result is None else None
             cells.append(f"stopped after {over:.0f} minutes" if over else "not run" if result is None else f"{shown(result)} / {result.rows / result.cpu:,.0f}")
         lines.append(f"| {on.name} | {' | '.join(cells)} |")
-    put("River's forests", f"""
+    put_into("rivals-quality", "River's forests", f"""
 `python3 benches/rivals/rivals.py forests`: log-loss / error / rows a second of processor time, ten trees each, seed 1. Where one is better
 than River's other settings, it is the cell of the first table. Streams were run by their size, one after the other, as long as there was
 time; of those that were not, nothing is known here.
@@ -67,7 +56,7 @@ def pipes(options):
         worst = max(worst, ratio)
         lines.append(f"| {on.name} | {shown(whole)} | {shown(piped)} | {ratio:.3f} |")
         print(lines[-1], file=sys.stderr, flush=True)
-    put("Through a pipe", f"""
+    put_into("rivals-quality", "Through a pipe", f"""
 `python3 benches/rivals/rivals.py pipes --streams {options.streams or ','.join(NAMES)}`: `auto` on a file, which it reads twice, and on the same rows through a
 pipe (`noregret run - --set features=D --set classes=K`), of which it knows no more than the two numbers. Log-loss / error. The largest ratio
 of log-losses is {worst:.3f}.
@@ -117,7 +106,7 @@ def ours(options):
 def write_unseen(names, lines, picks, firsts):
     """The section of the streams in `names`."""
     commands = "\n".join(f"    noregret generate {GENERATED[name]} --rows {GENERATED_ROWS} --seed 1" for name in names)
-    put("Streams that the defaults were not chosen with", f"""
+    put_into("rivals-quality", "Streams that the defaults were not chosen with", f"""
 `NOREGRET_GENERATED_ROWS={GENERATED_ROWS} python3 benches/rivals/rivals.py unseen --streams "{';'.join(names)}"`: log-loss / error on {GENERATED_ROWS:,} rows of known generators. `auto` has the lowest log-loss on
 {firsts} of {len(lines)}. The rivals' settings were chosen after the fact, as above; River's forests were given {MOST / 60:.0f} minutes of processor time each.
 

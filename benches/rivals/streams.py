@@ -98,6 +98,16 @@ def stream(name, data):
     return Stream(name, path)
 
 
+def head(on, rows):
+    """The first rows of a stream, as a stream."""
+    path = on.libsvm.with_name(f"{on.name}-{rows}.libsvm")
+    if not path.exists():
+        with open(on.libsvm) as whole, open(part := path.with_suffix(".part"), "w") as out:
+            out.writelines(line for line, _ in zip(whole, range(rows)))
+        part.rename(path)
+    return Stream(f"{on.name}, first {rows:,} rows", path)
+
+
 def digits(_):
     """scikit-learn's digits, permuted."""
     bunch = load_digits()

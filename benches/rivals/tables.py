@@ -11,7 +11,7 @@ from baselines import BASELINES, cells as baseline_cells
 from contestants import MOST, RUN, Outcome
 from grids import OFFERED, VW_CBIFY, settings
 from places import NOREGRET, ROOT, WORK
-from streams import NAMES, stream
+from streams import NAMES, head, stream
 
 LOG = WORK / "runs.jsonl"
 
@@ -70,6 +70,18 @@ def machine():
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if "model name" in line), platform.machine())
     return f"{versions}, Python {platform.python_version()}; {model}, one thread each."
+
+
+def put_into(name, title, body):
+    """Writes a section of a page, in the place of the one of that title."""
+    path = ROOT / "results" / f"{name}.md"
+    text = path.read_text()
+    before, found, rest = text.partition(f"## {title}\n")
+    after = rest.partition("\n## ")
+    section = f"## {title}\n\n{body.strip()}\n"
+    following = f"\n## {after[2]}" if found and after[1] else ""
+    path.write_text((before if found else text.rstrip() + "\n\n") + section + following)
+    print(f"wrote '{title}' into {path}", file=sys.stderr)
 
 
 def write(name, text):
@@ -198,64 +210,84 @@ FULL = ("soba", "confidit", "squarecb", "fastcb")
 
 
 def bandit(options):
-    """Error under right-or-wrong feedback over seeds, ours untuned, `vw --cbify` at the best of its grid."""
+    """Error under right-or-wrong feedback over seeds, ours untuned, `vw --cbify` at the best of its grid. Written after every stream."""
     options.streams = options.streams or BANDIT_STREAMS
-    names = options.streams
-    lines, picks, lowest, close = [], [], 0, 0
+    table = BanditTable(options)
     for on in chosen(options):
+        table.add(head(on, options.rows) if options.rows and len(on.rows[1]) > options.rows else on)
+        table.write()
+
+
+class BanditTable:
+    """Lines of results/rivals-bandit.md."""
+
+    def __init__(self, options):
+        self.options = options
+        self.lines, self.picks, self.lowest, self.close = [], [], 0, 0
+
+    def seeds(self, on):
+        return self.options.seeds if len(on.rows[1]) < LONG else 1
+
+    def add(self, on):
+        """Runs every contestant on a stream."""
         labels = on.rows[1]
         majority = 1 - max((labels == k).mean() for k in range(on.classes))
         affordable = on.classes * on.rows[0].shape[1] <= 3000
-        seeds = options.seeds if len(labels) < LONG else 1
         cells, spreads = {}, {}
         for name, setting in BANDITS.items():
             cells[name] = None
             if affordable or name not in FULL:
-                errors = [outcome("noregret", f"{setting} --seed {seed}", on).error for seed in range(1, seeds + 1)]
+                errors = [outcome("noregret", f"{setting} --seed {seed}", on).error for seed in range(1, self.seeds(on) + 1)]
                 cells[name], spreads[name] = sum(errors) / len(errors), (min(errors), max(errors))
         grid = {setting: outcome("vw-cbify", setting, on).error for setting in settings("vw-cbify", on)}
         pick = min(grid, key=grid.get)
         cells["vw"] = grid[pick]
         others = min(error for name, error in cells.items() if name != "auto" and error is not None)
-        lowest += cells["auto"] <= others
-        close += cells["auto"] <= 1.05 * others
+        self.lowest += cells["auto"] <= others
+        self.close += cells["auto"] <= 1.05 * others
         best = min(error for error in cells.values() if error is not None)
         shown = ["-" if e is None else f"**{e:.4f}**" if e == best else f"{e:.4f}" for e in cells.values()]
+        # A target is one of a whole stream.
         target = TARGETS.get(on.name)
         held = "" if target is None else f"{target} {'held' if cells['auto'] <= target else 'missed'}"
         low, high = spreads["auto"]
-        lines.append(
-            f"| {on.name} | {1 - 1 / on.classes:.4f} | {majority:.4f} | {' | '.join(shown)} | {grid[VW_CBIFY[0]]:.4f} "
+        self.lines.append(
+            f"| {on.name} | {len(labels):,} | {1 - 1 / on.classes:.4f} | {majority:.4f} | {' | '.join(shown)} | {grid[VW_CBIFY[0]]:.4f} "
             f"| {low:.4f} to {high:.4f} | {held} |"
         )
-        picks.append(f"| {on.name} | {len(grid)} | `{pick}` |")
-    heads = " | ".join(f"`{name}`" for name in BANDITS)
-    write(
-        "rivals-bandit",
-        f"""# Right-or-wrong feedback, beside `vw --cbify`
+        self.picks.append(f"| {on.name} | {len(grid)} | `{pick}` |")
 
-Written by `python3 benches/rivals/rivals.py bandit --seeds {options.seeds} --streams {names}`. Error rate of the labels
-played, exploration included, one pass, the mean over {options.seeds} seeds, and one seed on streams of {LONG:,} rows or more. noregret: one setting for all streams, that of the command below, `auto` without any; VW: the setting
-of the lowest error, chosen after the fact, with one seed, and VW's own default. The lowest error of a row is bold; - is a full
-matrix that would be too large.
+    def write(self):
+        options, count = self.options, len(self.lines)
+        cut = f" --rows {options.rows}" if options.rows else ""
+        heads = " | ".join(f"`{name}`" for name in BANDITS)
+        settings_of_ours = "\n".join(f"    noregret run FILE {setting}" for setting in BANDITS.values())
+        write(
+            "rivals-bandit-first-rows" if options.rows else "rivals-bandit",
+            f"""# Right-or-wrong feedback, beside `vw --cbify`
 
-`auto` has the lowest error on {lowest} of {len(lines)} streams, and is within 5 % of the lowest on {close}.
+Written by `python3 benches/rivals/rivals.py bandit --seeds {options.seeds}{cut}`. Error rate of the labels played, exploration
+included, one pass, the mean over {options.seeds} seeds, and one seed on streams of {LONG:,} rows or more. noregret: one setting for all
+streams, that of the command below, `auto` without any; VW: the setting of the lowest error, chosen after the fact, with one seed, and VW's own
+default. The lowest error of a row is bold; - is a full matrix that would be too large. What was aimed at counts for whole streams.
+
+`auto` has the lowest error on {self.lowest} of {count} streams, and is within 5 % of the lowest on {self.close}.
 
 {machine()}
 
-| stream | uniform guess | majority class | {heads} | `vw --cbify`, best of grid | VW's default | `auto`, lowest and highest seed | target of `auto` |
-|---|---:|---:|{"---:|" * (len(BANDITS) + 3)}---|
-{chr(10).join(lines)}
+| stream | rows | uniform guess | majority class | {heads} | `vw --cbify`, best of grid | VW's default | `auto`, lowest and highest seed | aimed at |
+|---|---:|---:|---:|{"---:|" * (len(BANDITS) + 3)}---|
+{chr(10).join(self.lines)}
 
 ## Settings
 
-{chr(10).join(f"    noregret run FILE {setting}" for setting in BANDITS.values())}
+{settings_of_ours}
 
 | stream | VW settings tried | lowest error |
 |---|---:|---|
-{chr(10).join(picks)}
+{chr(10).join(self.picks)}
 """,
-    )
+        )
 
 
 def speed(options):
@@ -296,3 +328,4 @@ on the same rows as text, where a ratio of 1 is its speed.
 {lines(python_rows.contests())}
 """,
     )
+    print("the section on `auto` has a command of its own: rivals.py speed-of-auto", file=sys.stderr)
